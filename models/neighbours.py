@@ -109,12 +109,6 @@ class Neighbours:
         own = (rule for rule in self.apart if rule.pods in self.selected)
         return any(rule.key == key for rule in own)
 
-    def with_all(self, key: str) -> "Neighbours":
-        """
-        Give the same, apart from nobody in the domains of a key.
-        """
-        return replace(self, apart=tuple(x for x in self.apart if x.key != key))
-
     def kinds_of_claims(self) -> list[str]:
         """
         List the kinds of free volumes that are needed.
@@ -153,14 +147,30 @@ class Neighbours:
             (rule.pods, rule.key) == (pods, key) for rule in self.spread
         )
 
+    def asked_about(self) -> Iterator[str]:
+        """
+        Walk the selectors of others that are asked for or kept away.
+        """
+        yield from [self.near.pods] if self.near else ()
+        yield from (rule.pods for rule in self.apart)
+        yield from (rule.pods for rule in self.spread)
+
+    def concerns(self, other: "Neighbours") -> bool:
+        """
+        Tell whether one says anything of pods like the other, or needs volumes as it.
+        """
+        return (
+            not {*self.asked_about()}.isdisjoint(other.selected)
+            or not {*other.asked_about()}.isdisjoint(self.selected)
+            or not {*self.kinds_of_claims()}.isdisjoint(other.kinds_of_claims())
+        )
+
     def selectors(self) -> Iterator[str]:
         """
         Walk the selectors that are named.
         """
         yield from self.selected
-        yield from [self.near.pods] if self.near else ()
-        yield from (rule.pods for rule in self.apart)
-        yield from (rule.pods for rule in self.spread)
+        yield from self.asked_about()
         yield from self.preferred_by
         yield from (rule.pods for rule in self.preferred)
 

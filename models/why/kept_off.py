@@ -8,7 +8,7 @@ from models.why.reasons import Facts, counted, listed
 from models.why.verdicts import amount
 
 DRAINED, TAINT, SELECTOR, FREE = "drained", "taint", "selector", "free"
-REACHED, ALONE, OTHERS = "reached", "alone", "others"
+REACHED, ALONE, NEAR, APART, SPREAD = "reached", "alone", "near", "apart", "spread"
 """
 Kinds of rules: what a node is, what a gang asks of it, and who else is on it.
 """
@@ -19,7 +19,9 @@ _SAID = {
     FREE: "finds too few free volumes of {at} where it may be",
     REACHED: "its volumes are only where {at}{there}",
     ALONE: "no two of its pods may share a host{there}",
-    OTHERS: "its pods may share no host with some others{there}",
+    NEAR: "must be near {at}",
+    APART: "must be apart from {at}",
+    SPREAD: "must be spread among {at}",
 }
 
 
@@ -29,8 +31,26 @@ def kept_off(
     """
     Say what keeps a gang off some nodes, and how much of a resource is free there.
     """
-    where = counted(len(nodes), "node") if len(nodes) > 3 else listed(nodes, "node")
     free = amount(resource, left)
-    there = f"; {free} {'is' if left == 1 else 'are'} free on {where}" if nodes else ""
+    there = f"; {free} {'is' if left == 1 else 'are'} free on {_named(nodes)}"
+    there = there if nodes else ""
     said = _SAID[kind].format(at=at, free=free, there=there)
     return {"kind": kind, "nodes": len(nodes), "there": said}
+
+
+def beside(
+    kind: str, at: str, nodes: Sequence[str], *, by: str = "", how: str = ""
+) -> Facts:
+    """
+    Say what a gang asks of those around it, and what that keeps it off.
+
+    Others ask it of the gang where a selector is named ``by`` which they know it.
+    """
+    asks = f"{_SAID[kind].format(at=at, there='')}{how}"
+    asks = f"others {asks}, and {by} selects it" if by else asks
+    off = f"; that keeps it off {_named(nodes)}" if nodes else ""
+    return {"kind": kind, "nodes": len(nodes), "there": f"{asks}{off}"}
+
+
+def _named(nodes: Sequence[str]) -> str:
+    return counted(len(nodes), "node") if len(nodes) > 3 else listed(nodes, "node")

@@ -230,6 +230,9 @@ def _others(shown: Mapping[str, _Shown]) -> str:
         return f"it is held back for {shown['behind'].fact}{more}"
     if "to" not in shown:
         return "this plan gives what it needs to others"
+    if "detail" in shown:
+        beside = f"and beside these no place suits its pods: {shown['detail'].fact}"
+        return f"this plan gives places to {shown['to'].fact}, {beside}"
     fact = {key: one.fact for key, one in shown.items()}
     amount = f"{fact['given']} of {fact['free']} free {fact['resource']}"
     if "evicting" in fact:

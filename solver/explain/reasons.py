@@ -23,13 +23,18 @@ from solver.explain.fragments import pieces
 from solver.explain.left_on_devices import rest_of_devices
 from solver.explain.protected import Protection
 from solver.explain.room_now import FreeSums, limits_of, matching, places
-from solver.explain.takers import Takers, limit_taken, room_taken
+from solver.explain.takers import (
+    Takers,
+    limit_taken,
+    place_taken,
+    room_taken,
+    rules_told,
+)
 from solver.place.complete import loaded
 from solver.problem.gang_state import least_need
-from solver.problem.neighbours.kept_away import told
 from solver.problem.node_room import Ints, NodeRoom
-from solver.problem.pod_shapes import refitted
-from solver.problem.problem import Problem, Unit
+from solver.problem.pod_shapes import refitted, where_neighbours_let
+from solver.problem.problem import Frozen, Problem, Unit
 from solver.problem.unit_kind import names_of, unit_kind
 from solver.problem.when_empty.never_starts import needed
 from solver.search.search_outcome import Outcome
@@ -194,10 +199,7 @@ class _Explainer:
         """
         Say of which neighbours the pods of a unit depend.
         """
-        around = self._bare.around
-        leaves = (leaf.pod_set for state in unit.states for leaf in state.leaves)
-        said = next(leaf.neighbours for leaf in leaves if leaf.neighbours)
-        facts: Facts = {"detail": told(around, said) if around else ""}
+        facts: Facts = {"detail": rules_told(self._bare.around, unit)}
         return Waiting(Reason.NEIGHBOURS_IN_THE_WAY, facts)
 
     def _undecided(self) -> Waiting:
@@ -243,7 +245,10 @@ class _Explainer:
             if beside:
                 found = self._held_back(unit)
             elif beside is False:
-                found = room_taken(self._bare, self._takers, unit, self._left_over)
+                states = self._now.work, self._rest().work
+                found = place_taken(self._bare, self._takers, unit, *states)
+                left = self._left_over
+                found = found or room_taken(self._bare, self._takers, unit, left)
         return None if found is None else Waiting(Reason.LOWER_TIER_OR_PRIORITY, found)
 
     def _starts_beside(self, unit: Unit, *, proof: bool) -> bool | None:
@@ -276,6 +281,10 @@ class _Explainer:
             has_parts = problem.room.parts is not None
             rows = self._left_over() if has_parts else work.room.rows.copy()
             left = problem.in_room(rows)
+            if work.around is not None:
+                around = work.around.copy()
+                shapes = where_neighbours_let(left.shapes, around)
+                left = replace(left, around=around, shapes=shapes, frozen=Frozen())
             self._left = Alone(left, self._budget, work)
         return self._left
 

@@ -10,6 +10,7 @@ import numpy as np
 from solver.place.place_gang import place_gang
 from solver.place.round_state import RoundState
 from solver.problem.gang_state import Standing, least_need
+from solver.problem.neighbours.pods_around import PodsAround
 from solver.problem.node_room import Bools, Floats, Ints
 from solver.problem.problem import Problem, Unit
 from solver.problem.when_empty.never_starts import needed
@@ -95,6 +96,16 @@ def places(work: RoundState, unit: Unit) -> bool:
     mark = work.mark()
     done = all(place_gang(work, state) for state in unit.states)
     work.undo(mark)
+    return done
+
+
+def places_beside(work: RoundState, unit: Unit, around: PodsAround | None) -> bool:
+    """
+    Tell whether greedy would find places for a unit if others were around it.
+    """
+    there, work.around = work.around, around
+    done = places(work, unit)
+    work.around = there
     return done
 
 

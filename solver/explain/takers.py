@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from models.devices.gpu_counts import shares_held
+from models.gangs import pod_sets
 from models.resources import GPU_SHARE, Resources
 from models.why.reasons import Facts, listed
 from solver.evict.freeze import requests_of
@@ -17,11 +18,15 @@ from solver.explain.room_now import (
     fitting_nodes,
     limits_of,
     matching,
+    places_beside,
     strain,
 )
 from solver.place.draft import Draft
 from solver.place.queue_ledger import Ledger
+from solver.place.round_state import RoundState
 from solver.problem.leaving_pods import NOWHERE
+from solver.problem.neighbours.kept_away import told
+from solver.problem.neighbours.pods_around import PodsAround
 from solver.problem.node_room import Bools, Ints
 from solver.problem.problem import Problem, Unit
 
@@ -87,6 +92,18 @@ class Takers:
         """
         return self._sum(nodes[self._nodes], self._there)
 
+    def beside(self, unit: Unit) -> list[str]:
+        """
+        Name those whose pods say anything of a unit's, or the other way round.
+        """
+        ours = [x.pod_set.neighbours for s in unit.states for x in s.leaves]
+        return [
+            name
+            for name in sorted({*self.names} - {state.key for state in unit.states})
+            for tree in [self._bare.gangs[name].tree]
+            if any(x.neighbours.concerns(y) for x in pod_sets(tree) for y in ours)
+        ]
+
     def in_queue(self, queue: str, *, fixed: bool) -> "Share":
         """
         Give what each gets below a queue; of non-preemptible gangs only if so asked.
@@ -134,6 +151,13 @@ class Share:
         """
         return int(self.amounts[:, column].sum())
 
+    def who(self) -> set[str]:
+        """
+        Name those who get anything.
+        """
+        several = np.flatnonzero(self.amounts.any(axis=1))
+        return {self.names[at] for at in several.tolist()}
+
     def facts(self, column: int) -> Facts:
         """
         Say who gets how much, those first that get most of one resource.
@@ -175,6 +199,34 @@ def room_taken(
         facts = {"resource": resource, "needs": needs, "free": int(free[column])}
         facts |= share.facts(column)
     return facts | ({"evicting": 1} if evicting else {})
+
+
+def place_taken(
+    bare: Problem, takers: Takers, unit: Unit, now: RoundState, rest: RoundState
+) -> Facts | None:
+    """
+    Name those who start beside whom a unit has no place, if not room alone lacks.
+
+    Who looks for others may find some of those who take its room.
+    """
+    who = takers.beside(unit)
+    near = any(x.pod_set.neighbours.near for s in unit.states for x in s.leaves)
+    if not who or (not near and places_beside(now, unit, rest.around)):
+        return None
+    if not places_beside(rest, unit, now.around):
+        nodes = matching(bare, unit) & fitting_nodes(bare, unit)
+        who = sorted({*who, *takers.on(nodes).who()})
+    facts: Facts = {"gangs": len(who), "to": listed(who, "gang")}
+    return facts | {"detail": rules_told(rest.around, unit)}
+
+
+def rules_told(around: PodsAround | None, unit: Unit) -> str:
+    """
+    Say by which rules the first pods of a unit that have any may not be everywhere.
+    """
+    leaves = (leaf.pod_set for state in unit.states for leaf in state.leaves)
+    said = next(leaf.neighbours for leaf in leaves if leaf.neighbours)
+    return told(around, said) if around else ""
 
 
 def _device_taken(

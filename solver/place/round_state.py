@@ -270,8 +270,7 @@ def around_now(problem: Problem) -> PodsAround | None:
                 if said and hosts:
                     at, ones = np.array(hosts), np.ones(len(hosts), dtype=np.int64)
                     sure = bound or found.later
-                    found.add(said, at, ones, comes=True, relied_on=sure)
-                    found.spread.come(said, leaf.pod_set.demand, at, ones)
+                    come(found, said, leaf.pod_set.demand, at, ones, relied_on=sure)
     leave_and_move(problem, found, problem.frozen.exits)
     return found
 
@@ -298,8 +297,8 @@ def leave_and_move(
         comes = looking or not looks_for_others(pods.neighbours)
         if comes and one.target != NOWHERE and pods.neighbours:
             at, alone = np.array([one.target]), np.array([1])
-            found.add(pods.neighbours, at, alone, comes=True, relied_on=found.later)
-            found.spread.come(pods.neighbours, pods.demand, at, alone)
+            said, demand = pods.neighbours, pods.demand
+            come(found, said, demand, at, alone, relied_on=found.later)
 
 
 def _is_frugal(policy: Policy) -> bool:

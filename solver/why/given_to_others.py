@@ -11,15 +11,15 @@ import numpy as np
 from models.devices.gpu_parts import GpuDevice
 from models.gangs import Pod, PodPhase, PodSet, pod_sets
 from models.plan import Plan
-from models.resources import Resources
 from solver.explain.room_now import Bound
+from solver.problem.neighbours.pods_around import PodsAround, come
 from solver.problem.node_room import NodeRoom
 from solver.problem.problem import Problem, Unit
 from solver.shares.queue_tree import Booking, QueueTree, Table
 
-Row = tuple[str, int, Resources]
+Row = tuple[str, int, PodSet]
 """
-A gang, a node by its place, and what a pod asks for there.
+A gang, a node by its place, and the leaf of a pod there.
 """
 
 
@@ -49,9 +49,9 @@ class GivenToOthers:
         Add up by gang what is given of a resource, where that is wanted, most first.
         """
         found: Counter[str] = Counter()
-        for gang, node, requests in self.rows:
+        for gang, node, leaf in self.rows:
             if wanted(gang, node):
-                found[gang] += requests.get(resource, 0)
+                found[gang] += leaf.requests.get(resource, 0)
         order = sorted(found, key=lambda gang: (-found[gang], gang))
         return {gang: found[gang] for gang in order if found[gang]}
 
@@ -82,37 +82,55 @@ class GivenToOthers:
         least = room.rows
         if not all(soon):
             after = NodeRoom(room.rows)
-            for _, node, requests in self.gone:
-                after.give_one(problem.room.row(dict(requests)), node)
+            for _, node, leaf in self.gone:
+                after.give_one(problem.room.row(dict(leaf.requests)), node)
             self._take(after, problem, [not each for each in soon])
             least = np.minimum(least, after.rows)
-        return replace(problem.in_room(least), queues=self._booked(problem))
+        queues, around = self._booked(problem), self._around(problem)
+        return replace(problem.in_room(least), queues=queues, around=around)
 
     def _take(self, room: NodeRoom, problem: Problem, which: Sequence[bool]) -> None:
         """
         Take the room of some of the pods.
         """
         given = zip(self.rows, self.devices, which, strict=True)
-        for (_, node, requests), devices, wanted in given:
+        for (_, node, leaf), devices, wanted in given:
             if wanted:
-                room.take_one(problem.room.held(requests, devices, node), node)
+                held = problem.room.held(leaf.requests, devices, node)
+                room.take_one(held, node)
+
+    def _around(self, problem: Problem) -> PodsAround | None:
+        """
+        Count who comes around pods that wait, and no more rely on who leaves.
+        """
+        found = None if problem.around is None else problem.around.copy()
+        for (_, node, leaf), late in zip(self.rows, self.later, strict=True):
+            if found is not None and leaf.neighbours:
+                at, one = np.array([node]), np.array([1])
+                come(found, leaf.neighbours, leaf.demand, at, one, relied_on=not late)
+        for name, node, leaf in self.gone:
+            if found is not None:
+                leaves = pod_sets(problem.gangs[name].tree)
+                found.leave(problem.gangs[name], [*leaves].index(leaf), node)
+        return found
 
     def _booked(self, problem: Problem) -> QueueTree:
         """
         Book what is given in queues, and what leaves them for it.
         """
         booking, path = Booking(problem.queues), problem.queues.path
-        for (name, _, requests), late in zip(self.rows, self.later, strict=True):
+        for (name, _, leaf), late in zip(self.rows, self.later, strict=True):
             if name in self.moved:
                 continue
             gang = problem.gangs[name]
             table: Table = "drift" if late else "running"
             fixed: Table = "drift_fixed" if late else "fixed"
             tables = [table] if gang.preemptible else [table, fixed]
-            booking.add(path(gang.queue), requests, 1, *tables)
-        for name, _, requests in self.gone:
+            booking.add(path(gang.queue), leaf.requests, 1, *tables)
+        for name, _, leaf in self.gone:
             if name not in self.moved:
-                booking.add(path(problem.gangs[name].queue), requests, -1, "drift")
+                queue = problem.gangs[name].queue
+                booking.add(path(queue), leaf.requests, -1, "drift")
         return booking.tree()
 
 
@@ -131,14 +149,14 @@ def given_by(plan: Plan, problem: Problem, unit: Unit) -> GivenToOthers:
                 pods[f"{gang.namespace}/{pod.name}"] = leaf, pod
     index = problem.room.index
     leave = [
-        (step.gang, index[pod.node], leaf.requests)
+        (step.gang, index[pod.node], leaf)
         for step in steps
         if step.op in {"Evict", "Move"}
         for leaf, pod in [pods[step.pod]]
         if pod.phase is PodPhase.RUNNING and pod.node in index
     ]
     return GivenToOthers(
-        tuple((x.gang, index[x.node], pods[x.pod][0].requests) for x in given),
+        tuple((x.gang, index[x.node], pods[x.pod][0]) for x in given),
         devices=tuple(x.devices for x in given),
         later=tuple(x.op != "Bind" for x in given),
         gone=tuple(leave),

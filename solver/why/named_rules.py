@@ -4,24 +4,28 @@ Named rules: all that could keep one unit from starting, each with where it hold
 A rule that could not matter to a unit is not listed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from models.gangs import PodSet
 from models.nodes import HOSTNAME, Node
 from models.why.kept_off import (
     ALONE,
+    APART,
     DRAINED,
     FREE,
-    OTHERS,
+    NEAR,
     REACHED,
     SELECTOR,
+    SPREAD,
     TAINT,
 )
 from models.why.reasons import listed
 from models.why.verdicts import Verdict
 from solver.evict.open_step import remembering, was_evicted
 from solver.explain.room_now import bounds_of
+from solver.problem.neighbours.pods_around import apart_from
+from solver.problem.neighbours.spread_counts import Pair
 from solver.problem.problem import Problem, Unit
 from solver.problem.when_empty.never_starts import needed
 
@@ -43,6 +47,13 @@ class NamedRule:
     resource: str = ""
     kind: str = ""
 
+    @property
+    def is_beside(self) -> bool:
+        """
+        Tell whether it is about other pods in the domains of a key.
+        """
+        return self.word is Verdict.NEIGHBOURS and self.kind != ALONE
+
 
 def rules_of(problem: Problem, beside: Problem, unit: Unit) -> tuple[NamedRule, ...]:
     """
@@ -60,6 +71,7 @@ def rules_of(problem: Problem, beside: Problem, unit: Unit) -> tuple[NamedRule, 
     return (
         *_of_queues(beside, unit),
         *_of_nodes(problem, unit),
+        *_of_neighbours(beside, unit),
         *_of_domains(unit),
         NamedRule(word=Verdict.ROOM),
         *_of_evictions(problem, unit),
@@ -128,19 +140,36 @@ def _of_nodes(problem: Problem, unit: Unit) -> Iterator[NamedRule]:
         yield NamedRule(word=Verdict.VOLUMES, at=at, kind=FREE)
     if any(leaf.exclusive or leaf.neighbours.one_in_each(HOSTNAME) for leaf in leaves):
         yield NamedRule(word=Verdict.NEIGHBOURS, kind=ALONE)
-    elif _is_kept_off(problem, leaves):
-        yield NamedRule(word=Verdict.NEIGHBOURS, kind=OTHERS)
 
 
-def _is_kept_off(problem: Problem, leaves: Sequence[PodSet]) -> bool:
+def _of_neighbours(problem: Problem, unit: Unit) -> Iterator[NamedRule]:
     """
-    Tell whether pods may share no host with some others, or these not with them.
+    List whom pods must be near, apart from, or spread among, and by which key.
     """
-    selected = {name for leaf in leaves for name in leaf.neighbours.selected}
-    held = problem.around.holders if problem.around else {}
-    return any(key == HOSTNAME and pods in selected for pods, key in held) or any(
-        rule.key == HOSTNAME for leaf in leaves for rule in leaf.neighbours.apart
-    )
+    found: set[tuple[str, str, str]] = set()
+    for leaf in leaves_of(unit):
+        said = leaf.neighbours
+        if said.near is not None:
+            found.add((NEAR, said.near.pods, ", ".join(said.near.keys)))
+        if said and problem.around is not None:
+            found |= {(APART, *pair) for pair in apart_from(problem.around, said)}
+        found |= {(SPREAD, rule.pods, rule.key) for rule in said.spread}
+    alone = alone_on_hosts(unit)
+    for kind, pods, key in sorted(found):
+        if kind != APART or (pods, key) not in alone:
+            yield NamedRule(word=Verdict.NEIGHBOURS, at=pods, resource=key, kind=kind)
+
+
+def alone_on_hosts(unit: Unit) -> set[Pair]:
+    """
+    Give whom pods that share no host with their like are apart from on it.
+    """
+    return {
+        (rule.pods, rule.key)
+        for leaf in leaves_of(unit)
+        for rule in leaf.neighbours.apart
+        if rule.key == HOSTNAME and rule.pods in leaf.neighbours.selected
+    }
 
 
 def _of_domains(unit: Unit) -> Iterator[NamedRule]:

@@ -2,25 +2,20 @@
 The numbers of a rule: where it holds, how much there is, who has it, what is needed.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from models.devices.gpu_counts import shares_asked
 from models.devices.gpu_parts import is_part
 from models.resources import GPU_SHARE
-from models.why.given_away import held_back, taken
 from models.why.kept_off import DRAINED, REACHED, SELECTOR, kept_off
 from models.why.reasons import Facts, device_words, listed
 from models.why.verdicts import Blocker, Verdict
 from solver.evict.open_step import open_step, remembering
 from solver.explain.fragments import pieces
-from solver.explain.left_on_devices import lacking_device, of_devices
+from solver.explain.left_on_devices import of_devices
 from solver.explain.protected import protector
 from solver.explain.room_now import (
-    Bound,
     bounds_of,
-    fitting_nodes,
-    limits_of,
     matching,
     strain,
 )
@@ -38,6 +33,8 @@ from solver.why.named_rules import (
 )
 from solver.why.room_in_domains import in_one_domain
 from solver.why.start_under import OUTRANKED, StartUnder
+from solver.why.told_of_neighbours import of_neighbours
+from solver.why.told_of_others import of_others
 from solver.why.worlds import Rules, offered
 
 _NAMED_FIRST = (
@@ -94,9 +91,13 @@ class _Telling:
             Verdict.TOPOLOGY: self._of_domains,
             Verdict.SHARE: self._of_share,
             Verdict.PROTECTED: self._of_protected,
-            Verdict.OUTRANKED: self._of_others,
         }
-        found = tell.get(rule.word, self._of_room)(rule)
+        if rule == OUTRANKED:
+            found = of_others(self.ask, self.core, self.given)
+        elif rule.is_beside:
+            found = of_neighbours(self.ask, self.core, rule)
+        else:
+            found = tell.get(rule.word, self._of_room)(rule)
         if len(self.ask.unit.states) == 1:
             return found
         return replace(found, facts={**found.facts, "mates": " with its group"})
@@ -238,49 +239,6 @@ class _Telling:
         facts: Facts = {"gangs": len(why), "who": listed(names, "gang")}
         return Blocker(rule=Verdict.PROTECTED, facts=facts)
 
-    def _of_others(self, _: NamedRule) -> Blocker:
-        """
-        Say who gets what a unit could have used, and how much of it.
-        """
-        problem, unit = self.ask.world(self.core - {OUTRANKED})
-        if self.given.held_for:
-            return held_back(self.given.held_for)
-        beside, same = self.ask.world(self.core)
-        left = {_name_of(bound): bound.left for bound in limits_of(beside, same)}
-        for bound in limits_of(problem, unit):
-            shares = self.given.below(bound, problem)
-            if bound.needs > left[_name_of(bound)]:
-                return _of_limit(problem, bound, left[_name_of(bound)], shares)
-        nodes = matching(problem, unit)
-        then = beside.room.now
-        fitting = nodes & fitting_nodes(problem, unit)
-        nodes = fitting if problem.room.parts and fitting.any() else nodes
-        device = lacking_device(problem, unit, then[nodes].clip(min=0).sum(axis=0))
-        shares = self.given.amounts(GPU_SHARE, lambda _, node: bool(nodes[node]))
-        if device and shares:
-            of_gpus = of_devices(problem, unit, nodes, then, device, "then ")
-            numbers = int(of_gpus["needs"]), int(of_gpus["free"])
-            return taken(GPU_SHARE, *numbers, shares, words=device_words(of_gpus))
-        free = problem.room.now[nodes].clip(min=0).sum(axis=0)
-        rest = then[nodes].clip(min=0).sum(axis=0)
-        column, resource, needs = _most_strained(problem, unit, rest)
-        shares = self.given.amounts(resource, lambda _, node: bool(nodes[node]))
-        return taken(resource, needs, int(free[column]), shares)
-
-
-def _of_limit(
-    problem: Problem, bound: Bound, rest: int, shares: Mapping[str, int]
-) -> Blocker:
-    """
-    Say who gets what a limit leaves, also of what others leave of it.
-    """
-    team, free = problem.queues.outside.get(bound.queue), rest + sum(shares.values())
-    facts = {} if team is None else team.facts(bound.resource)
-    whose = f"{facts.get('outside', f'queue {bound.queue}')} may still use"
-    whose += " once others have left" if free > bound.left else ""
-    found = taken(bound.resource, bound.needs, free, shares, whose)
-    return found if facts else replace(found, at=bound.queue)
-
 
 def _where_allowed(problem: Problem, unit: Unit, resource: str) -> int:
     """
@@ -300,10 +258,6 @@ def _where_allowed(problem: Problem, unit: Unit, resource: str) -> int:
 
     least = sum(needs(state) for state in unit.states)
     return int(least) or most_asked(unit, resource)
-
-
-def _name_of(bound: Bound) -> tuple[str, str, bool]:
-    return bound.queue, bound.resource, bound.fixed
 
 
 def _of_choice(rule: NamedRule, problem: Problem, unit: Unit) -> Blocker:

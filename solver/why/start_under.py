@@ -106,7 +106,7 @@ class StartUnder:
         idle, proof = _in_idle_room(problem, unit, self._budget)
         if idle is not False:
             return idle, ""
-        if all(rule.word is not Verdict.ROOM for rule in rules):
+        if not any(rule.word is Verdict.ROOM or rule.is_beside for rule in rules):
             return False, proof
         if not _may_evict(*self.world(rules - {OUTRANKED})):
             return False, proof

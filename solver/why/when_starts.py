@@ -30,6 +30,7 @@ from solver.why.given_to_others import given_by
 from solver.why.room_beside_others import has_room_beside
 from solver.why.why_waits import kind_asked, unit_of
 
+_UNFORESEEN = "unknown: nobody foresees who is around it then"
 _UNLESS = "if nobody more important comes"
 
 
@@ -69,7 +70,7 @@ class StartsAsked:
             return WhenStarts(sentence="does not wait for a start")
         why = self._ready.blocked.get(gang)
         if why is not None and why.reason is Reason.NEIGHBOURS_IN_THE_WAY:
-            return WhenStarts(sentence="unknown: nobody foresees who is around it then")
+            return WhenStarts(sentence=_UNFORESEEN)
         if why is not None or problem.states[gang].satisfied:
             return WhenStarts(sentence="unknown: time alone does not start it")
         unit = unit_of(self._ready, gang)
@@ -80,10 +81,13 @@ class StartsAsked:
         Say when a unit starts at the latest, as far as run limits tell.
         """
         ready, states = self._ready, self._problem.states
+        said = [leaf.pod_set.neighbours for x in unit.states for leaf in x.leaves]
+        if any(each.near or each.spread for each in said):
+            return WhenStarts(sentence=_UNFORESEEN)
         start = self._heads.get(unit.key)
         if start is not None:
-            said = f"at the latest in {format_duration(start)}: nodes are held"
-            return WhenStarts(latest=start, sentence=f"{said} for it")
+            held = f"at the latest in {format_duration(start)}: nodes are held"
+            return WhenStarts(latest=start, sentence=f"{held} for it")
         if any(step.op == "Evict" for step in self._plan.operations):
             return WhenStarts(sentence="unknown: who is evicted now waits beside it")
         again = max(states[one.key].gang.backoff for one in unit.states)

@@ -31,12 +31,13 @@ UNITS = 20.0
 """
 Deterministic units for all that is asked about one gang.
 """
-_STRUCTURAL = frozenset(
+_ASKED = frozenset(
     {
         Reason.NO_FITTING_NODE,
         Reason.DEMAND_EXCEEDS_CLUSTER,
         Reason.TOPOLOGY_TOO_SMALL,
         Reason.QUOTA_EXCEEDS_MAXIMUM,
+        Reason.NEIGHBOURS_IN_THE_WAY,
     }
 )
 
@@ -90,7 +91,7 @@ class RoundAsked:
         if line.state != "Waiting" or problem.states[gang].satisfied:
             return no_wait(line)
         waiting = problem.blocked.get(gang) or _of_this_plan(line)
-        if waiting is not None and waiting.reason not in _STRUCTURAL:
+        if waiting is not None and waiting.reason not in _ASKED:
             return not_ready(gang, waiting)
         unit = self._units.get(gang) or unit_of(problem, gang)
         kind = kind_asked(problem, unit)

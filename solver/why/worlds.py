@@ -5,6 +5,7 @@ Each rule that does not hold is lifted: a limit is gone, a taint is tolerated, a
 node is open, of every node there are as many empty ones like it as anybody could need.
 """
 
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 import numpy as np
@@ -14,17 +15,28 @@ from models.neighbours import Neighbours
 from models.nodes import HOSTNAME, NodeDemand, Toleration
 from models.queues import Queue, QueueResource
 from models.resources import GPU_SHARE
-from models.why.kept_off import FREE, REACHED, SELECTOR, TAINT
+from models.why.kept_off import (
+    ALONE,
+    APART,
+    FREE,
+    NEAR,
+    REACHED,
+    SELECTOR,
+    SPREAD,
+    TAINT,
+)
 from models.why.verdicts import Verdict
 from solver.explain.protected import without_protection
 from solver.problem.gang_state import Leaf, TreeNode
-from solver.problem.neighbours.pods_around import PodsAround
+from solver.problem.neighbours.pods_around import PodsAround, without_apart
+from solver.problem.neighbours.spread_counts import Pair
 from solver.problem.node_room import MANY, Empty, Ints, Now, Room
-from solver.problem.pod_shapes import shapes_of, where_neighbours_let
+from solver.problem.pod_shapes import Shapes, shapes_of, where_neighbours_let
 from solver.problem.problem import Problem, Unit
-from solver.why.named_rules import NamedRule, is_drained
+from solver.why.named_rules import NamedRule, alone_on_hosts, is_drained
 
 _BOUNDLESS = 2**60
+_ALONE = NamedRule(word=Verdict.NEIGHBOURS, kind=ALONE)
 Rules = frozenset[NamedRule]
 
 
@@ -36,22 +48,19 @@ def world_of(
 
     Those that do not hold are lifted.
     """
-    words = {rule.word for rule in rules}
-    lifted = every - rules
-    has_room = Verdict.ROOM in words
-    freed = _unit(unit, rules, lifted, has_room=has_room)
+    has_room = any(rule.word is Verdict.ROOM for rule in rules)
+    lifted = _lifted(rules, every, has_room=has_room)
+    apart = _pairs(APART, lifted) | (
+        alone_on_hosts(unit) if _ALONE in lifted else set()
+    )
+    freed = _unit(unit, lifted, apart)
     opened = _opened(problem.room, rules)
     room = opened if has_room else _boundless(opened, freed)
-    shapes = shapes_of(_offered(opened) if not has_room else opened, freed.states)
-    if not has_room:
-        shapes = replace(shapes, allowed=shapes.fits)
-    around = _around(problem, hosts=has_room and Verdict.NEIGHBOURS in words)
-    if around is not None:
-        shapes = where_neighbours_let(shapes, around)
+    around = problem.around and without_apart(problem.around, apart)
     seen = replace(
         problem,
         room=room,
-        shapes=shapes,
+        shapes=_shapes(opened, freed, around, has_room=has_room),
         around=around,
         queues=replace(problem.queues, queues=_queues(problem, lifted)),
         units=(freed,),
@@ -64,31 +73,40 @@ def world_of(
     return seen, freed
 
 
-def _around(problem: Problem, *, hosts: bool) -> PodsAround | None:
+def _lifted(rules: Rules, every: Rules, *, has_room: bool) -> Rules:
     """
-    See who is around pods; where ``hosts`` do not matter nobody keeps them off one.
+    Give the rules that do not hold: where there is any room, there are other hosts too.
     """
-    around = problem.around
-    if around is None or hosts:
-        return around
-    held = {pair: row for pair, row in around.holders.items() if pair[1] != HOSTNAME}
-    return replace(around, holders=held)
+    if has_room:
+        return every - rules
+    return frozenset(rule for rule in every if rule not in rules or _of_hosts(rule))
+
+
+def _of_hosts(rule: NamedRule) -> bool:
+    return rule == _ALONE or (
+        rule.is_beside and rule.kind != NEAR and rule.resource == HOSTNAME
+    )
+
+
+def _shapes(
+    room: Room, unit: Unit, around: PodsAround | None, *, has_room: bool
+) -> Shapes:
+    shapes = shapes_of(room if has_room else _offered(room), unit.states)
+    if not has_room:
+        shapes = replace(shapes, allowed=shapes.fits)
+    return shapes if around is None else where_neighbours_let(shapes, around)
 
 
 # --- the unit -------------------------------------------------------------------
 
 
-def _unit(unit: Unit, rules: Rules, lifted: Rules, *, has_room: bool) -> Unit:
+def _unit(unit: Unit, lifted: Rules, apart: AbstractSet[Pair]) -> Unit:
     levels = {(x.kind, x.at) for x in lifted if x.word is Verdict.TOPOLOGY}
-    words = {rule.word for rule in rules}
-    hosts = has_room and Verdict.NEIGHBOURS in words
     states = tuple(
         replace(
             state,
             nodes=tuple(_free_node(node, levels) for node in state.nodes),
-            leaves=tuple(
-                _free_leaf(leaf, lifted, hosts=hosts) for leaf in state.leaves
-            ),
+            leaves=tuple(_free_leaf(leaf, lifted, apart) for leaf in state.leaves),
         )
         for state in unit.states
     )
@@ -102,22 +120,39 @@ def _free_node(node: TreeNode, levels: set[tuple[str, str]]) -> TreeNode:
     return replace(node, topology=None)
 
 
-def _free_leaf(leaf: Leaf, lifted: Rules, *, hosts: bool) -> Leaf:
+def _free_leaf(leaf: Leaf, lifted: Rules, apart: AbstractSet[Pair]) -> Leaf:
     pod_set = leaf.pod_set
     freed = replace(
         pod_set,
         demand=_free_demand(pod_set, lifted),
-        exclusive=pod_set.exclusive and hosts,
-        neighbours=_free_neighbours(pod_set, lifted, hosts=hosts),
+        exclusive=pod_set.exclusive and _ALONE not in lifted,
+        neighbours=_free_neighbours(pod_set.neighbours, lifted, apart),
     )
     return leaf if freed == pod_set else replace(leaf, pod_set=freed)
 
 
-def _free_neighbours(pod_set: PodSet, lifted: Rules, *, hosts: bool) -> Neighbours:
-    said = pod_set.neighbours if hosts else pod_set.neighbours.with_all(HOSTNAME)
-    if any(rule.kind == FREE for rule in lifted):
-        return replace(said, claims=(), shared=())
-    return said
+def _free_neighbours(
+    said: Neighbours, lifted: Rules, apart: AbstractSet[Pair]
+) -> Neighbours:
+    near, spread = _pairs(NEAR, lifted), _pairs(SPREAD, lifted)
+    alone = said.near is None or (said.near.pods, ", ".join(said.near.keys)) in near
+    free = any(rule.kind == FREE for rule in lifted if rule.word is Verdict.VOLUMES)
+    return replace(
+        said,
+        near=None if alone else said.near,
+        apart=tuple(x for x in said.apart if (x.pods, x.key) not in apart),
+        spread=tuple(x for x in said.spread if (x.pods, x.key) not in spread),
+        claims=() if free else said.claims,
+        shared=() if free else said.shared,
+    )
+
+
+def _pairs(kind: str, rules: Rules) -> set[Pair]:
+    """
+    Give whom some rules of a kind are about, and by which key.
+    """
+    named = (rule for rule in rules if rule.is_beside)
+    return {(rule.at, rule.resource) for rule in named if rule.kind == kind}
 
 
 def _free_demand(pod_set: PodSet, lifted: Rules) -> NodeDemand:

@@ -86,7 +86,7 @@ def _excused(scenario: Scenario, greedy: Plan, solver: Plan) -> bool:
         kept != _kept(scenario, solver)
         or bool(_let_go(greedy) - _let_go(solver))
         or (bool(kept) and _gives_up(scenario, greedy))
-        or bool(_taken_back(scenario, greedy, "solver"))
+        or any(_taken_back(scenario, greedy, "solver", after=x) for x in (0, 60))
     )
 
 
@@ -159,16 +159,18 @@ def undone(
     ]
 
 
-def _taken_back(scenario: Scenario, plan: Plan, strategy: str) -> list[Operation]:
+def _taken_back(
+    scenario: Scenario, plan: Plan, strategy: str, *, after: int = 60
+) -> list[Operation]:
     """
-    List what the next round evicts of what a plan binds, whoever else could start.
+    List what a round so much later evicts of what a plan binds, whoever else may start.
 
     Where somebody comes back meanwhile, what is wanted has changed.
     """
-    if any(comes_back(gang, 60) for gang in scenario.snapshot.gangs):
+    if any(comes_back(gang, after) for gang in scenario.snapshot.gangs):
         return []
-    after = carry_out(scenario.snapshot, plan, 60)
-    following = decide(after, scenario.policy, strategy=strategy)
+    later = carry_out(scenario.snapshot, plan, after)
+    following = decide(later, scenario.policy, strategy=strategy)
     bound = {step.pod for step in plan.operations if step.op == "Bind"}
     return [
         step

@@ -30,6 +30,10 @@ def test_who_ends_before_it_could_start_is_told_no_start():
     assert [] == complaints("random", 30163, only="starts")
 
 
+def test_no_latest_start_rests_on_neighbours_that_end():
+    assert [] == complaints("beside", 15, only="starts")
+
+
 @pytest.mark.parametrize("first", [*FAST[::EACH], *FOUND])
 def test_no_latest_start_rests_on_where_others_are_placed(first):
     for seed in range(first, first + EACH):

@@ -223,6 +223,26 @@ class PodsAround:
         return found
 
 
+def apart_from(around: PodsAround, said: Neighbours) -> set[Pair]:
+    """
+    Give the pairs by which a pod is apart from others, or some of these from it.
+    """
+    others = {pair for pair in around.holders if pair[0] in said.selected}
+    return others | {(rule.pods, rule.key) for rule in said.apart}
+
+
+def without_apart(around: PodsAround, pairs: Collection[Pair]) -> PodsAround:
+    """
+    See those around as if nobody were apart by some pairs.
+    """
+    found = around.copy()
+    found.apart -= {*pairs}
+    for pair in pairs:
+        found.members.pop(pair, None)
+        found.holders.pop(pair, None)
+    return found
+
+
 def looks_for_others(said: Neighbours) -> bool:
     """
     Tell whether a pod must be near some that are not its like.
@@ -231,12 +251,18 @@ def looks_for_others(said: Neighbours) -> bool:
 
 
 def come(
-    around: PodsAround, said: Neighbours, demand: NodeDemand, nodes: Ints, counts: Ints
+    around: PodsAround,
+    said: Neighbours,
+    demand: NodeDemand,
+    nodes: Ints,
+    counts: Ints,
+    *,
+    relied_on: bool = True,
 ) -> None:
     """
-    Count pods that are given places now.
+    Count pods that are given places.
     """
-    around.add(said, nodes, counts, comes=True)
+    around.add(said, nodes, counts, comes=True, relied_on=relied_on)
     around.spread.come(said, demand, nodes, counts)
 
 

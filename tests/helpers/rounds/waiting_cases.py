@@ -2,8 +2,12 @@
 Rounds by their kind and seed, in which somebody waits for many causes.
 """
 
+from dataclasses import replace
+
 from adapters.files import scenario_of
+from benchmarks.cases.beside import with_neighbours
 from benchmarks.cases.device_parts import with_parts
+from benchmarks.cases.reached import with_shared_claims, with_volumes
 from benchmarks.cases.victims import victim_case
 from models.policy import Evict, Policy
 from tests.helpers.rounds.cases import random_snapshot
@@ -23,11 +27,32 @@ def with_sharers(seed):
     """
     Give a round in which some ask for parts of GPUs; in a third of them some may leave.
     """
-    if seed % 3 == 0:
-        snapshot, policy = with_victims(seed)
-    else:
-        snapshot, policy = random_snapshot(seed), Policy()
+    snapshot, policy = _now_and_then_with_victims(seed)
     return with_parts(snapshot, seed), policy
+
+
+def beside_others(seed):
+    """
+    Give a round with pods that ask for others; in a third of them some may leave.
+    """
+    snapshot, policy = _now_and_then_with_victims(seed)
+    gangs = with_neighbours(f"case-{seed}", snapshot.gangs, 1.0)
+    return replace(snapshot, gangs=tuple(gangs)), policy
+
+
+def with_claims(seed):
+    """
+    Give a round with pods that need free volumes, in half of them some share these.
+    """
+    snapshot, policy = _now_and_then_with_victims(seed)
+    made = with_volumes if seed % 2 else with_shared_claims
+    return made(f"case-{seed}", snapshot), policy
+
+
+def _now_and_then_with_victims(seed):
+    if seed % 3 == 0:
+        return with_victims(seed)
+    return random_snapshot(seed), Policy()
 
 
 def without_evictions(seed):
@@ -53,4 +78,6 @@ CASES = {
     "alike": alone(alike_snapshot),
     "victims": with_victims,
     "calm": without_evictions,
+    "beside": beside_others,
+    "claims": with_claims,
 }

@@ -85,7 +85,7 @@ class Truth:
             return
         if not all(self.got[name] for name in names):
             yield "who is named gets nothing"
-        if facts["given"] <= 0:
+        if facts.get("given", 1) <= 0:
             yield "nothing is given to others"
         if "evicting" in facts or "queue" in facts or self._share_places:
             return

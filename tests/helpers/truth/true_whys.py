@@ -8,11 +8,13 @@ from collections import Counter
 from dataclasses import replace
 
 from exact import gather, starts_by_right, starts_now
+from exact.alone import only
 from exact.evictions.step import Frozen, Stage
 from exact.evictions.steps import build_step, optimise, second_tiers
 from exact.search import Value
 from models.gangs import Group, PodPhase, PodSet, pod_sets
-from models.nodes import Toleration
+from models.neighbours import Apart
+from models.nodes import HOSTNAME, Toleration
 from models.queues import QueueResource
 from models.why.verdicts import Verdict
 from solver.evict.open_step import remembering
@@ -48,6 +50,8 @@ class TrueWhy:
         """
         if why.verdict in NOT_READY or _keeps_room(why) or self._share_places:
             return []
+        if _finds(why) and any(op.op == "Reserve" for op in self.plan.operations):
+            return []
         if "next" in why.because[0].facts:
             alone = starts_now(gather(self.snapshot), self._team(why.gang))
             return [] if alone else [f"{why.gang} could not start alone"]
@@ -79,7 +83,7 @@ class TrueWhy:
         world = self._world(team, core)
         if starts_now(gather(world), team):
             return True
-        if Verdict.OUTRANKED in words or not words & _ROOM:
+        if Verdict.OUTRANKED in words or not any(map(_gives_way, core)):
             return False
         policy = self.policy
         if Verdict.PROTECTED not in words:
@@ -108,13 +112,15 @@ class TrueWhy:
     def _world(self, team, core):
         words = {one.rule for one in core}
         snapshot = self._given(team) if Verdict.OUTRANKED in words else self.snapshot
+        lifted = self._lifted(team, core)
         gangs = tuple(
-            replace(gang, tree=_freed(gang.tree, core, snapshot.nodes))
+            replace(gang, tree=_freed(tree, core, snapshot.nodes))
             if gang.key in team
-            else gang
+            else replace(gang, tree=tree)
             for gang in snapshot.gangs
+            for tree in [_together(gang.tree, lifted)]
         )
-        nodes = tuple(_open(node, core) for node in snapshot.nodes)
+        nodes = tuple(_open(node, core, lifted) for node in snapshot.nodes)
         if not words & _ROOM:
             pods = sum(
                 len(leaf.pods)
@@ -123,19 +129,51 @@ class TrueWhy:
                 for leaf in pod_sets(gang.tree)
             )
             nodes += tuple(
-                replace(node, name=f"{node.name}-copy-{at}", used={}, taken=())
+                replace(
+                    node, name=f"{node.name}-copy-{at}", used={}, taken=(), others=()
+                )
                 for node in nodes
                 for at in range(pods)
             )
         binding = self._binding(team)
-        queues = tuple(_bounded(queue, core, binding) for queue in snapshot.queues)
+        facts = gather(snapshot).gangs
+        path = {name for one in team for name in facts[one].path}
+        queues = tuple(
+            _bounded(queue, core, binding, mine=queue.name in path)
+            for queue in snapshot.queues
+        )
         return replace(snapshot, gangs=gangs, nodes=nodes, queues=queues)
+
+    def _lifted(self, team, core) -> set[Apart]:
+        """
+        List by what a team and others are no more apart.
+        """
+        every = [leaf for gang in self.snapshot.gangs for leaf in pod_sets(gang.tree)]
+        others = [said for node in self.snapshot.nodes for said, _ in node.others]
+        ours = [
+            leaf.neighbours
+            for gang in self.snapshot.gangs
+            for leaf in pod_sets(gang.tree)
+            if gang.key in team
+        ]
+        selected = {name for said in ours for name in said.selected}
+        own = {rule for said in ours for rule in said.apart}
+        alone = {rule for rule in own if rule.key == HOSTNAME}
+        alone &= {rule for x in ours for rule in x.apart if rule.pods in x.selected}
+        return {
+            rule
+            for said in (*(leaf.neighbours for leaf in every), *others)
+            for rule in said.apart
+            if rule in own or rule.pods in selected
+            if not _holds(core, "apart", rule, alone=rule in alone)
+        }
 
     def _binding(self, team):
         """
         List the quotas that a team's pods could reach, where it is not preemptible.
         """
-        facts = gather(self._given(team))
+        given = self._given(team)
+        facts = gather(given)
         found = set()
         for key in team:
             fact = facts.gangs[key]
@@ -143,7 +181,7 @@ class TrueWhy:
                 continue
             for queue, name in ((q, n) for q in fact.path for n in facts.named):
                 quota = next(
-                    x.rule(name).quota for x in self.snapshot.queues if x.name == queue
+                    x.rule(name).quota for x in given.queues if x.name == queue
                 )
                 most = sum(
                     leaf.requests.get(name, 0) * fact.pending[leaf.name]
@@ -161,17 +199,19 @@ class TrueWhy:
         """
         See what the plan binds for others as running; also of what comes later.
 
-        Of what comes when others have left, nodes and queues hold what is more than
-        these free.
+        Of what comes when others have left, nodes hold what is more than these free.
         """
         facts = gather(self.snapshot).gangs
-        asked = {
-            f"{gang.namespace}/{pod.name}": (gang, leaf.requests, pod)
+        every = [
+            (f"{gang.namespace}/{pod.name}", gang, leaf, pod)
             for gang in self.snapshot.gangs
             for leaf in pod_sets(gang.tree)
             for pod in leaf.pods
-        }
+        ]
+        asked = {name: (gang, leaf.requests, pod) for name, gang, leaf, pod in every}
+        said = {name: leaf.neighbours for name, _, leaf, _ in every}
         places, load, held, fixed = {}, {}, {}, {}
+        gone, coming, left, left_fixed = set(), {}, {}, {}
         for op in self.plan.operations:
             gang, requests, pod = asked[op.pod]
             if gang.key in team:
@@ -182,22 +222,33 @@ class TrueWhy:
                 continue
             if op.op != "Evict":
                 _add(load, [op.node], requests, 1)
+                coming.setdefault(op.node, []).append((said[op.pod], 1))
+            if op.op != "Reserve":
+                gone.add(op.pod)
             if op.op != "Reserve" and pod.phase is PodPhase.RUNNING:
                 _add(load, [pod.node], requests, -1)
             if op.op != "Move":
                 sign = 1 if op.op == "Reserve" else -1
                 _add(held, path, requests, sign)
                 _add(fixed, path, requests, sign * (not gang.preemptible))
+            if op.op != "Reserve" and pod.phase is PodPhase.RUNNING:
+                _add(left, path, requests, 1)
+                _add(left_fixed, path, requests, int(not gang.preemptible))
         gangs = tuple(
-            replace(gang, tree=_placed(gang.tree, gang.namespace, places))
+            replace(gang, tree=_placed(gang.tree, gang.namespace, places, gone))
             for gang in self.snapshot.gangs
         )
         nodes = tuple(
-            replace(node, used=Counter(node.used) + +load.get(node.name, Counter()))
+            replace(
+                node,
+                used=Counter(node.used) + +load.get(node.name, Counter()),
+                others=(*node.others, *coming.get(node.name, ())),
+            )
             for node in self.snapshot.nodes
         )
+        tables = held, fixed, left, left_fixed
         queues = tuple(
-            _lowered(queue, held.get(queue.name, {}), fixed.get(queue.name, {}))
+            _lowered(queue, *(x.get(queue.name, {}) for x in tables))
             for queue in self.snapshot.queues
         )
         return replace(self.snapshot, gangs=gangs, nodes=nodes, queues=queues)
@@ -210,19 +261,22 @@ def _add(table, names, requests, sign):
             row[resource] += sign * amount
 
 
-def _lowered(queue, held, fixed):
+def _lowered(queue, held, fixed, left, left_fixed):
     """
     Take from a queue's limit and quota what it will hold more later.
+
+    Who leaves is counted until then.
     """
 
-    def less(bound, more):
-        return bound if bound is None else max(0, bound - max(0, more))
+    def less(bound, name, more, until):
+        more = max(0, more.get(name, 0)) + until.get(name, 0)
+        return bound if bound is None else max(0, bound - more)
 
     resources = {
         name: replace(
             rule,
-            limit=less(rule.limit, held.get(name, 0)),
-            quota=less(rule.quota, fixed.get(name, 0)),
+            limit=less(rule.limit, name, held, left),
+            quota=less(rule.quota, name, fixed, left_fixed),
         )
         for name, rule in queue.resources.items()
     }
@@ -255,28 +309,94 @@ def _keeps_room(why) -> bool:
     )
 
 
+def _finds(why) -> bool:
+    """
+    Tell whether a gang looks for others: who is reserved is here as if it were there.
+    """
+    return any(
+        one.facts.get("kind") == "near"
+        for core in (why.because, *why.besides)
+        for one in core
+    )
+
+
 def _borrows(facts, policy, shares, team) -> bool:
-    others = {
-        key: replace(fact, plannable=False) if fact.needy and key not in team else fact
-        for key, fact in facts.gangs.items()
-    }
-    alone = replace(facts, gangs=others)
+    alone = only(facts, team)
     step = build_step(alone, policy, shares, Stage.BORROWING, Frozen())
     found: list[Value] = optimise(step, second_tiers(step)) or []
     return any(value for name, _, value in found if name in {"entitled", "borrowing"})
 
 
-def _placed(tree, namespace, places):
+def _placed(tree, namespace, places, gone):
+    """
+    Put pods where they get places; those that leave are there, and nobody's neighbours.
+    """
     if isinstance(tree, Group):
-        children = tuple(_placed(x, namespace, places) for x in tree.children)
+        children = tuple(_placed(x, namespace, places, gone) for x in tree.children)
         return replace(tree, children=children)
-    pods = tuple(
-        replace(pod, phase=PodPhase.RUNNING, node=op.node, devices=op.devices)
-        if (op := places.get(f"{namespace}/{pod.name}"))
-        else pod
-        for pod in tree.pods
+
+    def after(pod):
+        name = f"{namespace}/{pod.name}"
+        if op := places.get(name):
+            place = {"node": op.node, "devices": op.devices}
+            return replace(pod, phase=PodPhase.RUNNING, **place)
+        if name in gone and pod.phase is PodPhase.RUNNING:
+            return replace(pod, phase=PodPhase.TERMINATING)
+        return pod
+
+    return replace(tree, pods=tuple(map(after, tree.pods)))
+
+
+def _gives_way(one) -> bool:
+    """
+    Tell whether a rule may let a gang through once others have left.
+    """
+    beside = one.rule is Verdict.NEIGHBOURS and one.facts["kind"] != "alone"
+    return one.rule in _ROOM or beside
+
+
+def _kept(core, kind) -> set[str]:
+    named = {Verdict.NEIGHBOURS, Verdict.VOLUMES}
+    found = (one for one in core if one.rule in named)
+    return {one.at for one in found if one.facts.get("kind") == kind}
+
+
+def _holds(core, kind, rule, *, alone=False) -> bool:
+    """
+    Tell whether pods are apart or spread by a core: with room they have other hosts.
+    """
+    if rule.key == HOSTNAME and not {one.rule for one in core} & _ROOM:
+        return False
+    kept = _kept(core, kind)
+    return bool(_kept(core, "alone")) if alone else f"{rule.pods} by {rule.key}" in kept
+
+
+def _together(tree, lifted):
+    """
+    Let pods be with those that they are apart from by rules that are lifted.
+    """
+    if isinstance(tree, Group):
+        children = tuple(_together(child, lifted) for child in tree.children)
+        return replace(tree, children=children)
+    return replace(tree, neighbours=_less_apart(tree.neighbours, lifted))
+
+
+def _less_apart(said, lifted):
+    return replace(said, apart=tuple(x for x in said.apart if x not in lifted))
+
+
+def _free_neighbours(said, core):
+    near = said.near
+    if near and f"{near.pods} by {', '.join(near.keys)}" not in _kept(core, "near"):
+        near = None
+    free = not _kept(core, "free")
+    return replace(
+        said,
+        near=near,
+        spread=tuple(x for x in said.spread if _holds(core, "spread", x)),
+        claims=() if free else said.claims,
+        shared=() if free else said.shared,
     )
-    return replace(tree, pods=pods)
 
 
 def _freed(tree, core, nodes):
@@ -300,29 +420,31 @@ def _free_leaf(leaf: PodSet, core, words, nodes):
     )
     if not selected:
         demand = replace(demand, selector=(), terms=None)
-    if Verdict.VOLUMES not in words:
+    if not _kept(core, "reached"):
         demand = replace(demand, volumes=())
     keys = {one.at for one in core if one.facts.get("kind") == "taint"}
     known = {taint.key for node in nodes for taint in node.taints} - keys
     more = tuple(Toleration(key=key, operator="Exists") for key in sorted(known))
     demand = replace(demand, tolerations=(*demand.tolerations, *more))
-    alone = leaf.exclusive and Verdict.NEIGHBOURS in words
-    return replace(leaf, demand=demand, exclusive=alone)
+    alone = leaf.exclusive and bool(_kept(core, "alone")) and bool(words & _ROOM)
+    said = _free_neighbours(leaf.neighbours, core)
+    return replace(leaf, demand=demand, exclusive=alone, neighbours=said)
 
 
-def _open(node, core):
+def _open(node, core, lifted):
     of_nodes = [one for one in core if one.rule is Verdict.NODES]
     drained = [one for one in of_nodes if one.facts.get("kind") == "drained"]
     closed = any(one.at == node.name or one.at.endswith(" nodes") for one in drained)
     return replace(
         node,
         unschedulable=node.unschedulable and closed,
+        others=tuple((_less_apart(said, lifted), n) for said, n in node.others),
     )
 
 
-def _bounded(queue, core, binding):
+def _bounded(queue, core, binding, *, mine):
     """
-    Lift limits, and quotas that bind work which is not preemptible.
+    Lift limits of queues of a team, and quotas that bind what is not preemptible.
     """
     limits = {(one.at, one.resource) for one in core if one.rule is Verdict.LIMIT}
     quotas = {(one.at, one.resource) for one in core if one.rule is Verdict.QUOTA}
@@ -335,7 +457,7 @@ def _bounded(queue, core, binding):
         free = key in binding and key not in quotas
         resources[name] = replace(
             rule,
-            limit=rule.limit if key in limits else None,
+            limit=rule.limit if key in limits or not mine else None,
             quota=None if free else rule.quota,
         )
     return replace(queue, resources=resources)

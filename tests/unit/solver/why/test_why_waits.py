@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from models.neighbours import Apart, Neighbours, ReachedVolumes
+from models.neighbours import Apart, Near, Neighbours, ReachedVolumes, Spread
 from models.nodes import HOSTNAME, Taint
 from models.policy import Evict, Policy, WaitingPolicy
 from models.why.verdicts import PlaceInLine, Verdict
@@ -380,7 +380,7 @@ def test_pods_that_are_apart_from_others_on_hosts_wait_for_hosts(apart):
     found = why(snapshot(nodes(3), [runs, waits]), "a")
 
     assert {Verdict.NEIGHBOURS, Verdict.FRAGMENTS} == {x.rule for x in found.because}
-    assert "its pods may share no host with some others" in found.sentence
+    assert "must be apart from a by kubernetes.io/hostname" in found.sentence
 
 
 def test_of_a_group_what_all_of_it_needs_is_told_and_each_has_its_own_queue():
@@ -400,3 +400,91 @@ def test_of_a_group_what_all_of_it_needs_is_told_and_each_has_its_own_queue():
     said = "needs 4 GPUs with its group; queue top may still use 2 of its limit 8"
     assert (said, said) == (first.sentence, second.sentence)
     assert (1, 2) == (first.place.in_queue, second.place.in_queue)
+
+
+def zoned(*names):
+    return [replace(node(name, 8), labels={"zone": name}) for name in names]
+
+
+def saying(made, **said):
+    return replace(made, tree=replace(made.tree, neighbours=Neighbours(**said)))
+
+
+def test_whom_a_gang_must_be_apart_from_is_named_with_what_that_keeps_it_off():
+    db = saying(gang("db", gpus=1, running=["a"]), selected=("db",))
+    web = saying(gang("web", minimum=2, gpus=5), apart=(Apart("db", "zone"),))
+    found = why(snapshot(zoned("a", "b"), [db, web]), "web")
+
+    assert {("neighbours", "db by zone"), ("fragments", "")} == {*rules(found)}
+    assert "must be apart from db by zone; that keeps it off a" in found.sentence
+
+
+def test_who_selects_a_gang_and_lets_it_nowhere_is_named():
+    shy = saying(gang("shy", gpus=1, running=["a"]), apart=(Apart("web", "zone"),))
+    web = saying(gang("web", gpus=1), selected=("web",))
+    found = why(snapshot(zoned("a"), [shy, web]), "web")
+    asks = "others must be apart from web by zone, and web selects it"
+
+    assert [("neighbours", "web by zone")] == rules(found)
+    assert f"{asks}; that keeps it off a" == found.sentence
+
+
+def test_whom_a_gang_must_be_near_is_named():
+    web = saying(gang("web", gpus=1), near=Near("db", ("zone",)))
+    found = why(snapshot(zoned("a"), [web]), "web")
+
+    assert "must be near db by zone; that keeps it off a" == found.sentence
+    assert "model" == found.proof
+
+
+def test_how_even_pods_must_lie_is_said():
+    rule = Spread("web", "zone", domains=3)
+    web = gang("web", minimum=3, gpus=1)
+    web = saying(web, selected=("web",), spread=(rule,))
+    found = why(snapshot(zoned("a", "b"), [web]), "web")
+
+    assert [("neighbours", "web by zone")] == rules(found)
+    assert found.sentence.startswith(
+        "must be spread among web by zone (skew 1, at least 3 domains)"
+    )
+
+
+def test_who_starts_and_leaves_a_gang_no_place_is_named():
+    apart = (Apart("web", "zone"),)
+    web = saying(
+        gang("web", minimum=2, gpus=1, priority=9), selected=("web",), apart=apart
+    )
+    late = saying(gang("late", gpus=1), apart=apart)
+    found = why(snapshot(zoned("a", "b"), [web, late]), "late")
+
+    assert {("outranked", ""), ("neighbours", "web by zone")} == {*rules(found)}
+    assert found.sentence.startswith(
+        "could start alone; this plan gives places to default/web; must be apart from"
+    )
+
+
+def test_who_gets_the_last_free_volumes_is_named():
+    gangs = [
+        claiming(gang(name, gpus=1, age=age), 1) for name, age in (("a", 9), ("b", 0))
+    ]
+    found = why(snapshot([reaching(node("n", 8), "v")], gangs), "b")
+
+    assert {("outranked", ""), ("volumes", "data")} == {*rules(found)}
+    assert (
+        "could start alone; this plan gives places to default/a; "
+        "finds too few free volumes of data where it may be" == found.sentence
+    )
+
+
+def test_a_quota_that_others_fill_is_said_with_what_they_get_of_it():
+    """
+    Who gets it is not preemptible, also where nothing is said to be protected.
+    """
+    first = replace(gang("first", gpus=3, queue="q", age=9), preemptible=False)
+    late = replace(gang("late", gpus=2, queue="q"), preemptible=False)
+    runs = gang("runs", queue="other", gpus=1, running=["n0"])
+    queues = [queue("q", quota=4), queue("other", quota=0)]
+    found = why(snapshot(nodes(1), [runs, first, late], queues), "late", Policy())
+
+    assert {("outranked", "q"), ("quota", "q")} == {*rules(found)}
+    assert "gives 3 GPUs to default/first, of 4 GPUs that queue q" in found.sentence

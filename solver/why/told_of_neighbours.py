@@ -1,0 +1,49 @@
+"""
+Rules about neighbours, and which nodes they keep a unit off.
+"""
+
+import numpy as np
+
+from models.why.kept_off import APART, SPREAD, beside
+from models.why.verdicts import Blocker
+from solver.explain.room_now import matching
+from solver.place.round_state import around_now
+from solver.problem.node_room import Bools
+from solver.problem.problem import Problem, Unit
+from solver.why.named_rules import NamedRule, leaves_of
+from solver.why.start_under import StartUnder
+from solver.why.worlds import Rules
+
+
+def of_neighbours(ask: StartUnder, core: Rules, rule: NamedRule) -> Blocker:
+    """
+    Say what a unit asks of those around it, and of which nodes that keeps it off.
+    """
+    problem, unit = ask.world(core)
+    kept = _open(*ask.world(core - {rule})) & ~_open(problem, unit)
+    names = [problem.room.nodes[n].name for n in kept.nonzero()[0]]
+    at = f"{rule.at} by {rule.resource}"
+    pair = rule.at, rule.resource
+    own = [leaf.neighbours for leaf in leaves_of(unit)]
+    by = "" if any(pair in said.apart for said in own) else rule.at
+    spread = {(x.pods, x.key): x for said in own for x in said.spread}
+    how = ""
+    if rule.kind == SPREAD:
+        least = spread[pair].domains
+        how = f", at least {least} domains" if least > 1 else ""
+        how = f" (skew {spread[pair].skew}{how})"
+    by = by if rule.kind == APART else ""
+    facts = beside(rule.kind, at, names, by=by, how=how)
+    return Blocker(rule=rule.word, at=at, facts=facts)
+
+
+def _open(problem: Problem, unit: Unit) -> Bools:
+    """
+    Tell where one pod of a unit may be beside those who are there.
+    """
+    nodes, around = matching(problem, unit), around_now(problem)
+    if around is None:
+        return nodes
+    said = ((leaf.neighbours, leaf.demand) for leaf in leaves_of(unit))
+    found: Bools = nodes & np.any([around.may_be(*each) for each in said], axis=0)
+    return found
