@@ -103,6 +103,7 @@ def _step_of(
     others = problem.frozen.losses[Step.BORROWING].pods
     if policy.lends(borrowing=False) and may_claim(problem, unit) and not others:
         ledger = Ledger(problem)
+        ledger.count_later(problem)
         for one in exits:
             queue = problem.gangs[one.gang].queue
             ledger.give_share(queue, requests_of(problem, one))
