@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from models.devices.gpu_counts import shown_amount
 from models.devices.gpu_parts import is_part, wanted
-from models.why.resource_words import in_words
+from models.resources import format_duration
+from models.why.resource_words import in_words, plain
 
 
 class Reason(StrEnum):
@@ -144,6 +144,7 @@ def _readable(facts: Mapping[str, Fact]) -> dict[str, _Shown]:
     shown["others"] = _Shown(_others(shown))
     shown["lacking"] = _Shown(_lacking(facts))
     shown["told"] = _Shown(_told(facts))
+    shown["after"] = _Shown(_duration(facts.get("seconds", "?")))
     shown |= _holder(shown)
     if "evicting" in facts:
         shown["though"] = _Shown(" if others left for it")
@@ -152,6 +153,10 @@ def _readable(facts: Mapping[str, Fact]) -> dict[str, _Shown]:
     if "nearest" in facts:
         shown["near"] = _Shown(f" (did you mean {facts['nearest']}?)")
     return defaultdict(lambda: _Shown("?"), shown)
+
+
+def _duration(seconds: Fact) -> str:
+    return format_duration(seconds) if isinstance(seconds, int) else seconds
 
 
 def _part(facts: Mapping[str, Fact]) -> str:
@@ -255,7 +260,7 @@ def _amount(facts: Mapping[str, Fact], key: str) -> Fact:
     """
     fact, resource = facts[key], facts.get("resource")
     if key in _AMOUNTS and isinstance(fact, int) and isinstance(resource, str):
-        return shown_amount(resource, fact)
+        return plain(resource, fact)
     return fact
 
 
@@ -310,7 +315,7 @@ _SENTENCES: dict[Reason, str] = {
         "has {pods:place} on {nodes:node}, and waits for others to leave"
     ),
     Reason.PAUSED: "would have pods bound now, but the scheduler is paused{told}",
-    Reason.BIND_REJECTED: "a bind was refused; it is tried again in {seconds} s",
+    Reason.BIND_REJECTED: "a bind was refused; it is tried again in {after}",
     Reason.SEARCH_LIMIT_REACHED: "undecided within the limit of this round",
     Reason.SOURCE_NOT_SYNCED: "was not observed completely",
 }

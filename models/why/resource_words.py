@@ -4,6 +4,7 @@ Resources of ours in words: their names stand for volumes, slots and ports.
 
 import re
 
+from models.devices.gpu_counts import shown_amount
 from models.devices.gpu_parts import is_reckoned, said
 from models.host_ports import is_host_port, port_times
 from models.linked_gpus import is_link, links_in_words
@@ -12,6 +13,7 @@ from models.resources import (
     FREE_VOLUMES,
     HOST_PORTS,
     VOLUME_SLOTS,
+    is_gpu,
 )
 
 _NUMBER = re.compile(r"(all|[0-9]+)x")
@@ -43,6 +45,14 @@ def in_words(resource: str, number: int = 2) -> str:
         return f"host port{several} {port}/{protocol}"
     is_claimed = resource.startswith(CLAIMED_DEVICES)
     return _claimed(resource, number) if is_claimed else resource
+
+
+def plain(resource: str, number: int) -> str:
+    """
+    Write an amount as people do, without what it is an amount of.
+    """
+    counted = is_gpu(resource) or resource == "pods"
+    return f"{number:,}" if counted else shown_amount(resource, number)
 
 
 def _claimed(resource: str, number: int) -> str:

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-from models.devices.gpu_counts import counted_gpus, in_gpus, shown_amount
+from models.devices.gpu_counts import counted_gpus, in_gpus
 from models.devices.gpu_parts import is_part, wanted
 from models.errors import escaped
-from models.resources import GPU_SHARE, is_gpu
+from models.resources import GPU_SHARE
 from models.why.reasons import Fact, Reason, counted
-from models.why.resource_words import in_words
+from models.why.resource_words import in_words, plain
 
 MOST_SAID = 400
 """
@@ -182,13 +182,6 @@ class _SaidWords(dict[str, str]):
 
     def __missing__(self, key: str) -> str:
         return ""
-
-
-def plain(resource: str, number: int) -> str:
-    """
-    Write an amount as people do, without what it is an amount of.
-    """
-    return f"{number:,}" if is_gpu(resource) else shown_amount(resource, number)
 
 
 def amount(resource: str, number: int) -> str:

@@ -12,7 +12,8 @@ from models.changes import EvictedGangs
 from models.devices.gpu_counts import shown_gpus
 from models.why.reasons import counted, listed
 from models.why.remedies import Remedies, Remedy, WhenStarts, WhySummary
-from models.why.verdicts import Blocker, PlaceInLine, Verdict, WhyWaits, amount, plain
+from models.why.resource_words import plain
+from models.why.verdicts import Blocker, PlaceInLine, Verdict, WhyWaits, amount
 
 NOTHING = "–"
 _PROOFS = {

@@ -16,6 +16,7 @@ FROM = {
     "though": (),
     "lacking": ("gated", "gates", "missing"),
     "holder": ("queue",),
+    "after": ("seconds",),
     "uses": ("used",),
     "they": (),
 }
@@ -132,3 +133,12 @@ def test_pods_that_lack_are_told_apart():
     assert Waiting(Reason.WAITING_FOR_PODS, facts).message.endswith(
         ": 2 held back by scheduling gates x.io/a, 1 not created yet"
     )
+
+
+def test_a_wait_is_said_in_minutes_and_large_numbers_can_be_read():
+    again = Waiting(Reason.BIND_REJECTED, {"seconds": 2700})
+    needs = {"resource": "nvidia.com/gpu", "needs": 4752, "free": 1000}
+    short = Waiting(Reason.INSUFFICIENT_CAPACITY, needs)
+
+    assert "a bind was refused; it is tried again in 45m" == again.message
+    assert "needs 4,752 nvidia.com/gpu, matching nodes have 1,000 free" == short.message
