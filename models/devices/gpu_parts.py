@@ -249,10 +249,12 @@ def with_shares_of_others(
     """
     shared = [one for one in taken if one.contract]
     amount = (used.get(GPU, 0) - len(shared)) * SHARES_PER_GPU
+    amount += used.get(CLAIMED_GPUS, 0)
     for one in shared:
         part = GpuPart(one.contract, one.cores, memory=one.memory)
         amount += counts_as(part, (memory,))
-    return {**used, GPU_SHARE: amount} if amount or shared else used
+    plain = {name: n for name, n in used.items() if name != CLAIMED_GPUS}
+    return {**plain, GPU_SHARE: amount} if amount or shared else plain
 
 
 def with_shares(requests: Resources, memories: Iterable[int]) -> Resources:
@@ -268,6 +270,18 @@ def with_shares(requests: Resources, memories: Iterable[int]) -> Resources:
         return requests
     plain = {name: n for name, n in requests.items() if name != CLAIMED_GPUS}
     return {**plain, GPU_SHARE: amount}
+
+
+def with_claimed_of_others(
+    used: Resources, taken: Sequence[TakenDevice], memory: int
+) -> Resources:
+    """
+    Say again of what others use which of its GPUs are neither whole nor shared.
+    """
+    plain = {name: amount for name, amount in used.items() if name != GPU_SHARE}
+    known = with_shares_of_others(plain, taken, memory)
+    claimed = used.get(GPU_SHARE, 0) - known.get(GPU_SHARE, 0)
+    return {**plain, CLAIMED_GPUS: claimed} if claimed > 0 else plain
 
 
 def with_claimed(requests: Resources) -> Resources:

@@ -28,7 +28,12 @@ from adapters.files.writing.device_writer import (
     taken_records,
 )
 from adapters.files.writing.queue_writer import amount_record, keep_said, queue_record
-from models.devices.gpu_parts import is_reckoned, part_of, with_claimed
+from models.devices.gpu_parts import (
+    is_reckoned,
+    part_of,
+    with_claimed,
+    with_claimed_of_others,
+)
 from models.documents.written import WORD
 from models.gangs import (
     DisruptionBudget,
@@ -128,7 +133,8 @@ def _used(node: Node) -> Record:
         for name, amount in sorted(node.used.items())
         if amount and is_host_port(name) and name in node.allocatable
     }
-    return {**_amounts({k: v for k, v in node.used.items() if v}), **ports}
+    used = with_claimed_of_others(node.used, node.taken, node.gpu_memory)
+    return {**_amounts({k: v for k, v in used.items() if v}), **ports}
 
 
 def _node(node: Node) -> Record:

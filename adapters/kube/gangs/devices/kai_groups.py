@@ -88,7 +88,7 @@ def _groups(others: Iterable[PodRecord], memory: int) -> dict[str, _GroupLoad]:
     for pod in others:
         if pod.namespace == RESERVATIONS and GROUP in pod.labels:
             group = found.setdefault(pod.labels[GROUP], _GroupLoad())
-            group.is_kept = True
+            group.is_kept |= pod.requests.get(GPU, 0) > 0
             group.is_left |= pod.phase is PodPhase.TERMINATING
         elif (part := _part(pod)) is not None:
             for name in _names(pod):

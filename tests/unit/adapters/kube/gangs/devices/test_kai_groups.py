@@ -135,6 +135,16 @@ def test_a_gpu_that_is_kept_counts_once_with_what_our_pods_have_of_it():
     assert [(GpuDevice(0),)] * 2 == [p.devices for p in pods]
 
 
+def test_a_pod_that_keeps_no_gpu_keeps_none_for_its_group():
+    none = keeper("ab00")
+    none["spec"]["containers"][0]["resources"] = {"limits": {GPU: "-5"}}
+    there = sharing("r", on="n", group="ab00", scheduler="kai-scheduler")
+    (only,) = made(gpus(), none, there).snapshot.nodes
+
+    assert 1 == only.used[GPU]
+    assert 1 == len(only.taken)
+
+
 def test_a_group_that_is_kept_for_nobody_may_be_joined_unless_it_is_given_back():
     binds, _ = planned(gpus(1), keeper("ab00"), sharing("h"))
     assert {"h": (0,)} == binds
