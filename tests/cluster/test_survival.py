@@ -278,9 +278,11 @@ def test_a_node_that_goes_between_plan_and_bind_gets_no_pod(
         eventually(scheduler.leads)
         stage.gang(space, "first", 100, 1)
         counted.until(2)
+        scheduler.process.send_signal(signal.SIGSTOP)
         used = set(stage.bound(space).values())
         gone = max(name for name in names if name not in used)  # the last to be filled
         stage.admin.call("DELETE", f"/api/v1/nodes/{gone}")
+        scheduler.process.send_signal(signal.SIGCONT)
         eventually(lambda: scheduler.events("round_finished"))
         on_it = [p for p, node in stage.bound(space).items() if node == gone]
         stage.nodes(1, first=20)
