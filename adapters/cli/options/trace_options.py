@@ -43,7 +43,12 @@ Quotas = Annotated[
 ]
 PolicyFile = Annotated[
     str | None,
-    typer.Option("--policy", metavar="FILE", help="A file that holds a policy."),
+    typer.Option(
+        "--policy",
+        metavar="FILE",
+        help="A file that holds a policy: a scenario, whose `given` may be {}, or the "
+        "settings of `phalanx run`.",
+    ),
 ]
 Every = Annotated[
     str,
