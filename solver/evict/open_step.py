@@ -98,6 +98,8 @@ class Opened:
         has_room = whole or has_room_later(self.problem, draft)
         if not (has_room and has_room_now(self.now, draft)):
             return False
+        if draft.exits and strands_reserved(self.now, draft):
+            return False
         most = self.problem.policy.evict.max_lost_per_gpu
         if not draft.exits or (whole and most is None):
             return True
