@@ -19,6 +19,13 @@ class Near(NamedTuple):
     pods: str
     keys: tuple[str, ...]
 
+    @property
+    def pair(self) -> tuple[str, str]:
+        """
+        Whom it looks for, and its keys in one.
+        """
+        return self.pods, ", ".join(self.keys)
+
 
 class Apart(NamedTuple):
     """

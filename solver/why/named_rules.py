@@ -24,7 +24,7 @@ from models.why.reasons import listed
 from models.why.verdicts import Verdict
 from solver.evict.open_step import remembering, was_evicted
 from solver.explain.room_now import bounds_of
-from solver.problem.neighbours.pods_around import apart_from
+from solver.problem.neighbours.pods_around import apart_pairs
 from solver.problem.neighbours.spread_counts import Pair
 from solver.problem.problem import Problem, Unit
 from solver.problem.when_empty.never_starts import needed
@@ -150,9 +150,9 @@ def _of_neighbours(problem: Problem, unit: Unit) -> Iterator[NamedRule]:
     for leaf in leaves_of(unit):
         said = leaf.neighbours
         if said.near is not None:
-            found.add((NEAR, said.near.pods, ", ".join(said.near.keys)))
+            found.add((NEAR, *said.near.pair))
         if said and problem.around is not None:
-            found |= {(APART, *pair) for pair in apart_from(problem.around, said)}
+            found |= {(APART, *pair) for pair in apart_pairs(problem.around, said)}
         found |= {(SPREAD, rule.pods, rule.key) for rule in said.spread}
     alone = alone_on_hosts(unit)
     for kind, pods, key in sorted(found):

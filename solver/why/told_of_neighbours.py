@@ -22,17 +22,17 @@ def of_neighbours(ask: StartUnder, core: Rules, rule: NamedRule) -> Blocker:
     problem, unit = ask.world(core)
     kept = _open(*ask.world(core - {rule})) & ~_open(problem, unit)
     names = [problem.room.nodes[n].name for n in kept.nonzero()[0]]
-    at = f"{rule.at} by {rule.resource}"
     pair = rule.at, rule.resource
     own = [leaf.neighbours for leaf in leaves_of(unit)]
-    by = "" if any(pair in said.apart for said in own) else rule.at
-    spread = {(x.pods, x.key): x for said in own for x in said.spread}
-    how = ""
-    if rule.kind == SPREAD:
-        least = spread[pair].domains
-        how = f", at least {least} domains" if least > 1 else ""
-        how = f" (skew {spread[pair].skew}{how})"
-    by = by if rule.kind == APART else ""
+    by = how = ""
+    if rule.kind == APART and not any(pair in said.apart for said in own):
+        by = rule.at
+    elif rule.kind == SPREAD:
+        every = {(x.pods, x.key): x for said in own for x in said.spread}
+        least = every[pair].domains
+        more = f", at least {least} domains" if least > 1 else ""
+        how = f" (skew {every[pair].skew}{more})"
+    at = " by ".join(pair)
     facts = beside(rule.kind, at, names, by=by, how=how)
     return Blocker(rule=rule.word, at=at, facts=facts)
 

@@ -135,7 +135,7 @@ def _free_neighbours(
     said: Neighbours, lifted: Rules, apart: AbstractSet[Pair]
 ) -> Neighbours:
     near, spread = _pairs(NEAR, lifted), _pairs(SPREAD, lifted)
-    alone = said.near is None or (said.near.pods, ", ".join(said.near.keys)) in near
+    alone = said.near is None or said.near.pair in near
     free = any(rule.kind == FREE for rule in lifted if rule.word is Verdict.VOLUMES)
     return replace(
         said,

@@ -118,7 +118,7 @@ def told(around: PodsAround, said: Neighbours) -> str:
         if pods in said.selected and row.any()
     ]
     if said.near is not None:
-        words.append(f"no {said.near.pods} near by {', '.join(said.near.keys)}")
+        words.append("no {} near by {}".format(*said.near.pair))
     words += [f"{rule.pods} spread by {rule.key}" for rule in said.spread]
     words += [f"free volumes of {kind}" for kind in said.kinds_of_claims()]
     words = words or [f"{rule.pods} by {rule.key}" for rule in said.apart]

@@ -223,7 +223,7 @@ class PodsAround:
         return found
 
 
-def apart_from(around: PodsAround, said: Neighbours) -> set[Pair]:
+def apart_pairs(around: PodsAround, said: Neighbours) -> set[Pair]:
     """
     Give the pairs by which a pod is apart from others, or some of these from it.
     """
