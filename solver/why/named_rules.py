@@ -71,8 +71,8 @@ def rules_of(problem: Problem, beside: Problem, unit: Unit) -> tuple[NamedRule, 
     return (
         *_of_queues(beside, unit),
         *_of_nodes(problem, unit),
-        *_of_neighbours(beside, unit),
         *_of_domains(unit),
+        *_of_neighbours(beside, unit),
         NamedRule(word=Verdict.ROOM),
         *_of_evictions(problem, unit),
     )
