@@ -26,6 +26,8 @@ Letters of a sentence that is written to a cluster.
 class Verdict(StrEnum):
     """
     What decides, from "never will it start as written" to "it starts".
+
+    In this order rules are named; of equally small cores the first one is told.
     """
 
     NEVER = "never"
@@ -37,11 +39,11 @@ class Verdict(StrEnum):
     VOLUMES = "volumes"
     LIMIT = "limit"
     QUOTA = "quota"
+    TOPOLOGY = "topology"
     NODES = "nodes"
     NEIGHBOURS = "neighbours"
-    TOPOLOGY = "topology"
-    DEVICES = "devices"
     ROOM = "room"
+    DEVICES = "devices"
     FRAGMENTS = "fragments"
     SHARE = "share"
     PROTECTED = "protected"

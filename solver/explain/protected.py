@@ -138,8 +138,7 @@ class Protection:
         problem = self._problem
         nodes = matching(problem, unit)
         free = problem.room.now[nodes].clip(min=0).sum(axis=0)
-        column, needs = strain(problem, unit, free)
-        resource = problem.room.resources[column]
+        column, resource, needs = strain(problem, unit, free)
         facts: Facts = {
             "resource": resource,
             "needs": needs,

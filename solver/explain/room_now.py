@@ -16,34 +16,56 @@ from solver.problem.problem import Problem, Unit
 from solver.problem.when_empty.never_starts import needed
 
 NEVER_SHORT = 2**60
+Level = tuple[str, str]
+"""
+A topology and one of its levels.
+"""
 
 
 def matching(problem: Problem, unit: Unit) -> Bools:
     """
     Tell of each node whether any pod of a unit may be there, whatever it has free.
     """
-    return np.asarray(problem.shapes.allowed[rows_of(problem, unit)].any(axis=0))
+    return _anywhere(problem, unit, problem.shapes.allowed)
 
 
 def fitting_nodes(problem: Problem, unit: Unit) -> Bools:
     """
     Tell of each node whether any pod of a unit fits there now.
     """
-    return np.asarray(problem.shapes.fits[rows_of(problem, unit)].any(axis=0))
+    return _anywhere(problem, unit, problem.shapes.fits)
 
 
-def rows_of(problem: Problem, unit: Unit) -> list[int]:
+def _anywhere(problem: Problem, unit: Unit, table: Bools) -> Bools:
     """
-    List the shapes of a unit's leaves.
+    Join the nodes of a unit's shapes, without those outside the domains that it needs.
     """
-    return [
-        problem.shapes.of_leaf[state.key, i]
+    found = np.zeros(table.shape[1], dtype=bool)
+    for row, levels in rows_of(problem, unit):
+        inside = [problem.domains.cells(*level).of_node > 0 for level in levels]
+        found |= np.logical_and.reduce([table[row], *inside])
+    return found
+
+
+def rows_of(problem: Problem, unit: Unit) -> set[tuple[int, frozenset[Level]]]:
+    """
+    List the shapes of a unit's leaves, each with the levels of which it needs a domain.
+    """
+    return {
+        (
+            problem.shapes.of_leaf[state.key, i],
+            frozenset(
+                (node.topology.topology, node.topology.required)
+                for node in state.nodes
+                if node.topology and node.topology.required and i in node.leaves
+            ),
+        )
         for state in unit.states
         for i in range(len(state.leaves))
-    ]
+    }
 
 
-def strain(problem: Problem, unit: Unit, left: Ints) -> tuple[int, int]:
+def strain(problem: Problem, unit: Unit, left: Ints) -> tuple[int, str, int]:
     """
     Find the resource of which a unit needs most of what is left, and how much of it.
 
@@ -57,7 +79,7 @@ def strain(problem: Problem, unit: Unit, left: Ints) -> tuple[int, int]:
         for column, resource in enumerate(resources):
             needs[column] += _needed_so(state, resource, prices)
     column = max(range(len(needs)), key=lambda at: needs[at] / float(have[at]))
-    return column, needs[column]
+    return column, resources[column], needs[column]
 
 
 def _prices(problem: Problem, state: Standing, have: Floats) -> list[int]:
@@ -117,13 +139,13 @@ class FreeSums:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self._free = problem.room.now.clip(min=0)
-        self._known: dict[tuple[int, ...], Ints] = {}
+        self._known: dict[object, Ints] = {}
 
     def of(self, unit: Unit) -> Ints:
         """
         Give the sum of each resource on matching nodes.
         """
-        rows = tuple(sorted(set(rows_of(self._problem, unit))))
+        rows = frozenset(rows_of(self._problem, unit))
         if rows not in self._known:
             nodes = matching(self._problem, unit)
             self._known[rows] = self._free[nodes].sum(axis=0)

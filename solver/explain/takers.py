@@ -2,7 +2,7 @@
 Takers: who gets the room that a waiting unit could have used, and how much of it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,18 +91,6 @@ class Takers:
         Give what each gets on some nodes.
         """
         return self._sum(nodes[self._nodes], self._there)
-
-    def beside(self, unit: Unit) -> list[str]:
-        """
-        Name those whose pods say anything of a unit's, or the other way round.
-        """
-        ours = [x.pod_set.neighbours for s in unit.states for x in s.leaves]
-        return [
-            name
-            for name in sorted({*self.names} - {state.key for state in unit.states})
-            for tree in [self._bare.gangs[name].tree]
-            if any(x.neighbours.concerns(y) for x in pod_sets(tree) for y in ours)
-        ]
 
     def in_queue(self, queue: str, *, fixed: bool) -> "Share":
         """
@@ -194,11 +182,25 @@ def room_taken(
     given = share.amounts.sum(axis=0)
     facts = _device_taken(bare, share, unit, nodes, left)
     if facts is None:
-        column, needs = strain(bare, unit, np.where(given, free - given, NEVER_SHORT))
-        resource = bare.room.resources[column]
+        less = np.where(given, free - given, NEVER_SHORT)
+        column, resource, needs = strain(bare, unit, less)
         facts = {"resource": resource, "needs": needs, "free": int(free[column])}
         facts |= share.facts(column)
     return facts | ({"evicting": 1} if evicting else {})
+
+
+def concerned(problem: Problem, names: Iterable[str], unit: Unit) -> list[str]:
+    """
+    Name gangs whose pods say anything of those that a unit wants, or these of theirs.
+    """
+    leaves = (leaf for state in unit.states for leaf in state.leaves if leaf.pending)
+    ours = [leaf.pod_set.neighbours for leaf in leaves]
+    return [
+        name
+        for name in sorted({*names} - {state.key for state in unit.states})
+        for tree in [problem.gangs[name].tree]
+        if any(x.neighbours.concerns(y) for x in pod_sets(tree) for y in ours)
+    ]
 
 
 def place_taken(
@@ -209,7 +211,7 @@ def place_taken(
 
     Who looks for others may find some of those who take its room.
     """
-    who = takers.beside(unit)
+    who = concerned(bare, takers.names, unit)
     near = any(x.pod_set.neighbours.near for s in unit.states for x in s.leaves)
     if not who or (not near and places_beside(now, unit, rest.around)):
         return None

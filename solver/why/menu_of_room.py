@@ -22,7 +22,7 @@ from models.policy import Prices
 from models.resources import SHARES_PER_GPU
 from models.why.kept_off import DRAINED
 from models.why.verdicts import Verdict
-from solver.explain.room_now import matching, rows_of
+from solver.explain.room_now import rows_of
 from solver.problem.problem import Problem, Unit
 from solver.why.menu_line import OF_OTHERS, OF_ROOM, MenuLine
 from solver.why.named_rules import NamedRule
@@ -131,7 +131,9 @@ def _of_running(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLi
     Offer to evict running gangs: those first that hold least where the unit may be.
     """
     nodes = problem.room.nodes
-    may = {nodes[at].name for at in np.flatnonzero(matching(problem, unit))}
+    shapes = [row for row, _ in rows_of(problem, unit)]
+    allowed = problem.shapes.allowed[shapes].any(axis=0)
+    may = {nodes[at].name for at in np.flatnonzero(allowed)}
     held: dict[str, int] = {}
     own = {state.key for state in unit.states}
     for gang in problem.snapshot.gangs:
@@ -156,7 +158,8 @@ def _of_more_nodes(problem: Problem, unit: Unit, prices: Prices) -> Iterator[Men
     where no node is left to them, first so many as what is kept takes.
     """
     there = offered(problem.room)
-    rows, teams = rows_of(problem, unit), problem.queues.outside.values()
+    rows = [row for row, _ in rows_of(problem, unit)]
+    teams = problem.queues.outside.values()
     none = any(x.limit == 0 for team in teams for x in team.queue.resources.values())
     more = none or any(state.gang.min_resources for state in unit.states)
     pods = sum(state.num_pending for state in unit.states) + MOST_OF_A_CHANGE * more
@@ -166,7 +169,7 @@ def _of_more_nodes(problem: Problem, unit: Unit, prices: Prices) -> Iterator[Men
     def used(plan: Plan) -> int:
         return len({op.node for op in plan.operations if op.node} - known)
 
-    for at in np.flatnonzero(matching(problem, unit)):
+    for at in np.flatnonzero(problem.shapes.allowed[rows].any(axis=0)):
         node = problem.room.nodes[at]
         if any((there[at] >= problem.shapes.requests[row]).all() for row in rows):
             labels = tuple(node.labels.get(key) for key in _levels(problem, unit))

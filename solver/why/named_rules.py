@@ -68,14 +68,16 @@ def rules_of(problem: Problem, beside: Problem, unit: Unit) -> tuple[NamedRule, 
     unit
         Who is to start.
     """
-    return (
+    found = (
         *_of_queues(beside, unit),
-        *_of_nodes(problem, unit),
         *_of_domains(unit),
+        *_of_nodes(problem, unit),
         *_of_neighbours(beside, unit),
         NamedRule(word=Verdict.ROOM),
         *_of_evictions(problem, unit),
     )
+    order = list(Verdict)
+    return tuple(sorted(found, key=lambda rule: order.index(rule.word)))
 
 
 def leaves_of(unit: Unit) -> Iterator[PodSet]:

@@ -14,23 +14,15 @@ from solver.evict.open_step import open_step, remembering
 from solver.explain.fragments import pieces
 from solver.explain.left_on_devices import of_devices
 from solver.explain.protected import protector
-from solver.explain.room_now import (
-    bounds_of,
-    matching,
-    strain,
-)
+from solver.explain.room_now import bounds_of, matching, strain
 from solver.place.draft import Draft
 from solver.problem.gang_state import Standing
-from solver.problem.node_room import Bools, Ints
+from solver.problem.node_room import Bools
 from solver.problem.problem import Problem, Step, Unit
 from solver.problem.when_empty.never_starts import needed
 from solver.problem.when_empty.no_fitting_node import labels_of, places_of
 from solver.why.given_to_others import GivenToOthers
-from solver.why.named_rules import (
-    NamedRule,
-    leaves_of,
-    most_asked,
-)
+from solver.why.named_rules import NamedRule, leaves_of, most_asked
 from solver.why.room_in_domains import in_one_domain
 from solver.why.start_under import OUTRANKED, StartUnder
 from solver.why.told_of_neighbours import of_neighbours
@@ -112,7 +104,7 @@ class _Telling:
         problem, unit = self.ask.world(self.core - {OUTRANKED})
         nodes = matching(problem, unit)
         free = problem.room.now[nodes].clip(min=0).sum(axis=0)
-        column, resource, needs = _most_strained(problem, unit, free)
+        column, resource, needs = strain(problem, unit, free)
         total = int(offered(problem.room)[nodes, column].sum())
         left = int(free[column])
         plain = {rule.word for rule in self.core} - _OF_NODES
@@ -151,7 +143,7 @@ class _Telling:
         freer, same = self.ask.world(self.core - {rule})
         more = matching(freer, same) & ~matching(problem, unit)
         free = self.ask.given(self.core).room.now[more].clip(min=0).sum(axis=0)
-        column, resource, needs = _most_strained(freer, same, free)
+        column, resource, needs = strain(freer, same, free)
         left, total = int(free[column]), int(offered(problem.room)[more, column].sum())
         names = [problem.room.nodes[n].name for n in more.nonzero()[0]]
         at = self._at(rule, len(names))
@@ -277,14 +269,6 @@ def _of_choice(rule: NamedRule, problem: Problem, unit: Unit) -> Blocker:
         used=due.get(scarce, 0) - left[scarce],
         facts={"wanted": f"more {' and '.join(asked)}"},
     )
-
-
-def _most_strained(problem: Problem, unit: Unit, free: Ints) -> tuple[int, str, int]:
-    """
-    Find the resource of which a unit needs most of what is free, and how much of it.
-    """
-    column, needs = strain(problem, unit, free)
-    return column, problem.room.resources[column], needs
 
 
 def _of_devices(

@@ -5,6 +5,8 @@ Who gets what a unit could have used: room, a limit, or places that leave it non
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from models.resources import GPU_SHARE
 from models.why.given_away import held_back, taken
 from models.why.kept_off import FREE
@@ -12,6 +14,7 @@ from models.why.reasons import Facts, device_words, listed
 from models.why.verdicts import Blocker, Verdict
 from solver.explain.left_on_devices import lacking_device, of_devices
 from solver.explain.room_now import (
+    NEVER_SHORT,
     Bound,
     FreeSums,
     fitting_nodes,
@@ -19,9 +22,9 @@ from solver.explain.room_now import (
     matching,
     strain,
 )
+from solver.explain.takers import concerned
 from solver.problem.problem import Problem
 from solver.why.given_to_others import GivenToOthers
-from solver.why.named_rules import leaves_of
 from solver.why.start_under import OUTRANKED, StartUnder
 from solver.why.worlds import Rules
 
@@ -41,20 +44,34 @@ def of_others(ask: StartUnder, core: Rules, given: GivenToOthers) -> Blocker:
         shares = given.below(bound, ask.given(core))
         if bound.needs > left[_name_of(bound)]:
             return _of_limit(problem, bound, left[_name_of(bound)], shares)
-    nodes = matching(problem, unit)
-    then = beside.room.now
-    fitting = nodes & fitting_nodes(problem, unit)
-    nodes = fitting if problem.room.parts and fitting.any() else nodes
-    device = lacking_device(problem, unit, then[nodes].clip(min=0).sum(axis=0))
+    for rules in (frozenset(ask.rules) | {OUTRANKED}, core):
+        one = _of_room(ask, rules, given, fitting=True)
+        shows = one.left < (one.needs or 0) <= (one.has or 0)
+        if one.used and (shows or problem.room.parts):
+            return one
+    return _of_room(ask, core, given)
+
+
+def _of_room(
+    ask: StartUnder, rules: Rules, given: GivenToOthers, *, fitting: bool = False
+) -> Blocker:
+    """
+    Say who gets room under some rules where a unit may be, or where its pods fit now.
+    """
+    problem, unit = ask.world(rules - {OUTRANKED})
+    nodes, then = matching(problem, unit), ask.world(rules)[0].room.now
+    if fitting:
+        nodes &= fitting_nodes(problem, unit)
+    rest = then[nodes].clip(min=0).sum(axis=0)
+    device = lacking_device(problem, unit, rest)
     shares = given.amounts(GPU_SHARE, lambda _, node: bool(nodes[node]))
     if device and shares:
         of_gpus = of_devices(problem, unit, nodes, then, device, "then ")
         numbers = int(of_gpus["needs"]), int(of_gpus["free"])
         return taken(GPU_SHARE, *numbers, shares, words=device_words(of_gpus))
     free = problem.room.now[nodes].clip(min=0).sum(axis=0)
-    rest = then[nodes].clip(min=0).sum(axis=0)
-    column, needs = strain(problem, unit, rest)
-    resource = problem.room.resources[column]
+    less = np.where(rest < free, rest, NEVER_SHORT) if fitting else rest
+    column, resource, needs = strain(problem, unit, less)
     shares = given.amounts(resource, lambda _, node: bool(nodes[node]))
     return taken(resource, needs, int(free[column]), shares)
 
@@ -81,15 +98,10 @@ def _beside_whom(ask: StartUnder, core: Rules, given: GivenToOthers) -> Blocker 
     asks = any(rule.is_beside or rule.kind == FREE for rule in core)
     if not asks or FreeSums(beside).lacks(unit):
         return None
-    ours = [leaf.neighbours for leaf in leaves_of(unit)]
-    who = {
-        gang
-        for gang, _, leaf in given.rows
-        if any(said.concerns(leaf.neighbours) for said in ours)
-    }
+    who = concerned(beside, (gang for gang, *_ in given.rows), unit)
     if not who:
         return None
-    names = listed(sorted(who), "gang")
+    names = listed(who, "gang")
     detail = f"could start alone; this plan gives places to {names}"
     facts: Facts = {"gangs": len(who), "to": names, "detail": detail}
     return Blocker(rule=Verdict.OUTRANKED, facts=facts)

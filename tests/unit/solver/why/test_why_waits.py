@@ -300,6 +300,35 @@ def test_room_on_nodes_that_it_may_not_use_is_said_to_be_counted():
     assert counted == found.sentence
 
 
+def test_nodes_in_no_domain_of_a_required_level_are_not_where_it_may_be():
+    inside = node("n0", rack="r", zone="z")
+    fixed = gang("fixed", gpus=2, running=["n0"], preemptible=False)
+    asks = gang("a", minimum=2, gpus=4, topology=required())
+    found = why(snapshot((inside, node("outside")), [fixed, asks]), "a")
+    room = next(x for x in found.because if x.rule is Verdict.ROOM)
+
+    assert (8, 2) == (room.has, room.used)
+
+
+def test_others_get_what_is_free_where_a_pod_fits_as_the_reason_of_the_plan_says():
+    """
+    Of the five GPUs free on a used node, and of those in no rack, it can use none.
+    """
+    racks = [node(f"n{i}", rack="r", zone="z") for i in range(3)]
+    gangs = [
+        gang("fixed", gpus=3, running=["n0"], preemptible=False),
+        gang("first", minimum=2, gpus=8, priority=9, topology=required()),
+        gang("a", gpus=8, topology=required()),
+    ]
+    case = snapshot((*racks, node("outside")), gangs)
+    plan = decide(case, Policy(evict=CALM))
+    said = next(x.waiting for x in plan.gangs if x.name == "default/a").facts
+    (others,) = (x for x in why(case, "a").because if x.rule is Verdict.OUTRANKED)
+
+    assert (16, 16) == (said["given"], said["free"])
+    assert (16, 16) == (others.used, others.has)
+
+
 def test_what_is_free_on_nodes_that_it_may_not_use_is_what_is_free_now():
     runs = gang("runs", gpus=6, running=["n0"])
     picky = gang("a", minimum=3, gpus=1, demand=selector(kind="h100"))
@@ -326,7 +355,7 @@ def test_what_leaves_for_others_is_not_counted_beside_what_comes_for_it():
         queue("b", parent="org", quota=0),
     ]
     found = why(snapshot((*nodes(2), old), gangs, queues), "late", Policy())
-    freed = "gives 16 GPUs to default/first; 8 GPUs are free before others leave"
+    freed = "gives 8 GPUs to default/first, of 8 GPUs that are free"
 
     assert {"outranked", "nodes", "room"} == {word for word, _ in rules(found)}
     assert freed in found.sentence
