@@ -2,7 +2,7 @@
 Gangs: trees of pods that start together or not at all.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
@@ -211,6 +211,24 @@ def pod_sets(tree: Tree) -> Iterator[PodSet]:
         return
     for child in tree.children:
         yield from pod_sets(child)
+
+
+def asking_otherwise(
+    tree: Tree,
+    change: Callable[[Resources], Resources],
+    known: dict[int, Resources] | None = None,
+) -> Tree:
+    """
+    Change what pods of a tree ask for; what was one object stays one.
+    """
+    known = {} if known is None else known
+    if isinstance(tree, Group):
+        children = tuple(asking_otherwise(x, change, known) for x in tree.children)
+        return replace(tree, children=children)
+    asked = tree.requests
+    if id(asked) not in known:
+        known[id(asked)] = change(asked)
+    return replace(tree, requests=known[id(asked)])
 
 
 def has_parts(gang: Gang) -> bool:

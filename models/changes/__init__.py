@@ -18,6 +18,8 @@ from models.changes.gang_shape import GangAllows as GangAllows
 from models.changes.gang_shape import GangLevel as GangLevel
 from models.changes.gang_shape import GangPods as GangPods
 from models.changes.gang_shape import GangTolerates as GangTolerates
+from models.changes.gpus_in_parts import counting_parts as counting_parts
+from models.changes.gpus_in_parts import counts_parts as counts_parts
 from models.changes.more_moves import MoreMoves as MoreMoves
 from models.changes.new_amount import NewAmount as NewAmount
 from models.changes.passed_time import PassedTime as PassedTime

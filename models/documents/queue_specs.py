@@ -52,9 +52,8 @@ class QuotaSpec(ModelQuotaSpec):
         Name what the numbers count: parts of GPUs, where one of them is not whole.
         """
         numbers = (self.quota, self.limit, self.lending_limit)
-        return (
-            GPU_SHARE if resource == GPU and any(map(_is_part, numbers)) else resource
-        )
+        has_parts = resource == GPU and any(map(is_in_parts, numbers))
+        return GPU_SHARE if has_parts else resource
 
     def of_models(self, resource: str) -> Iterator[tuple[str, ModelQuotaSpec]]:
         """
@@ -65,7 +64,7 @@ class QuotaSpec(ModelQuotaSpec):
             yield of_model(resource, model), rule
 
 
-def _is_part(text: Written | None) -> bool:
+def is_in_parts(text: Written | None) -> bool:
     """
     Tell whether a number is not whole; what is none is refused elsewhere.
     """

@@ -2,7 +2,7 @@
 ``phalanx what-if``: one round as it is and as it would be, and who gains or loses.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -172,10 +172,17 @@ class _Question:
         """
         Read what is, and what is to be changed.
         """
+        from adapters.cli.options.change_options import says_parts
         from adapters.compare.what_would_be import WhatIfAsked
         from adapters.service.settings import effective
+        from models.changes import counting_parts, counts_parts
 
         now, then = self.source.read_both()
+        if says_parts(self.texts, now.snapshot) or counts_parts(then.snapshot):
+            now, then = (
+                replace(case, snapshot=counting_parts(case.snapshot))
+                for case in (now, then)
+            )
         come = _submitted(now, then) if self.source.submitted else []
         changes, varied = changes_of(self.texts, now.snapshot, come)
         if not (changes or varied or self.policy):

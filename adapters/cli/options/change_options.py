@@ -20,6 +20,7 @@ from models.changes import (
     RemovedNodes,
     SubmittedGangs,
 )
+from models.documents.queue_specs import is_in_parts
 from models.errors import QuantityError, WrongUseError
 from models.gangs import Gang
 from models.names import nearest
@@ -142,6 +143,18 @@ def _all(
         yield CancelledGangs(gangs=cancelled)
     for text in texts.priority:
         yield _priority(text)
+
+
+def says_parts(texts: ChangeTexts, snapshot: Snapshot) -> bool:
+    """
+    Tell whether a quota or limit is of parts of GPUs: its number is not whole.
+    """
+    return any(
+        is_in_parts(words) and _queue_and_resource(field, name, snapshot)[1] == GPU
+        for field, rules in (("quota", texts.quota), ("limit", texts.limit))
+        for text in rules
+        for name, _, words in [text.rpartition("=")]
+    )
 
 
 _HOW: dict[str, Literal["cordon", "drain", "open"]] = {

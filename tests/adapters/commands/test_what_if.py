@@ -138,6 +138,23 @@ def test_gangs_end_come_and_rise(asked, cluster, tmp_path):
     assert ["submit", "cancel", "priority"] == [c["change"] for c in found["changes"]]
 
 
+def test_a_limit_of_parts_is_counted_where_nothing_asks_for_parts(asked, cluster):
+    found = answer(asked, cluster, "--limit", "a.b.gpu=6.5")
+
+    assert 6.5 == found["changes"][0]["to"]
+    assert [8, 6] == [found[x]["totals"]["gpus"] for x in ("before", "after")]
+
+
+def test_a_part_that_is_submitted_fits_where_nothing_asks_for_parts(asked, cluster):
+    part = {"name": "part", "queue": "a.b", "min": 1, "gpu": {"fraction": 0.5}}
+    new = cluster.with_name("new.yaml")
+    document = {"apiVersion": "phalanx/v1", "kind": "Snapshot"}
+    new.write_text(yaml.safe_dump(document | {"given": {"gangs": [part]}}))
+    found = answer(asked, cluster, "--submit", new, "--cancel", "large")
+
+    assert [8, 6.5] == [found[x]["totals"]["gpus"] for x in ("before", "after")]
+
+
 def test_another_policy_is_planned_on_the_same_snapshot(asked, cluster, tmp_path):
     other = tmp_path / "policy.yaml"
     document = scenario(gangs=[])

@@ -7,13 +7,12 @@ Where there is no such node all stays the very same.
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from adapters.kube.gangs.devices.part_gangs import asking_otherwise
 from adapters.kube.gangs.node_load import NodeLoads
 from adapters.kube.objects.node_record import NodeRecord
 from adapters.kube.objects.parts.free_gpus import free_gpus
 from adapters.kube.objects.parts.node_devices import RegisteredGpus, both
 from models.devices.gpu_parts import part_of
-from models.gangs import ON_A_NODE, Gang, pod_sets
+from models.gangs import ON_A_NODE, Gang, asking_otherwise, pod_sets
 from models.linked_gpus import (
     PART,
     asked_of_links,

@@ -4,7 +4,7 @@ Gangs that ask for parts of GPUs: what they count, their devices, why some must 
 Where nobody asks for a part all stays the very same.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 
 from adapters.kube.gangs.devices.shared_devices import Devices
@@ -17,7 +17,16 @@ from models.devices.gpu_parts import (
     with_shares,
     with_shares_of_others,
 )
-from models.gangs import Gang, Group, Pod, PodPhase, PodSet, Tree, pod_sets
+from models.gangs import (
+    Gang,
+    Group,
+    Pod,
+    PodPhase,
+    PodSet,
+    Tree,
+    asking_otherwise,
+    pod_sets,
+)
 from models.memory.aged_gangs import read_anew
 from models.memory.aged_gangs import still as as_read
 from models.memory.kept import Kept
@@ -139,24 +148,6 @@ class PartGangs:
             made = replace(gang, tree=_placed(gang.tree, mine))
             known = self._placed[id(gang)] = gang, mine, made
         return known[2]
-
-
-def asking_otherwise(
-    tree: Tree,
-    change: Callable[[Resources], Resources],
-    known: dict[int, Resources] | None = None,
-) -> Tree:
-    """
-    Change what pods of a tree ask for; what was one object stays one.
-    """
-    known = {} if known is None else known
-    if isinstance(tree, Group):
-        children = tuple(asking_otherwise(x, change, known) for x in tree.children)
-        return replace(tree, children=children)
-    asked = tree.requests
-    if id(asked) not in known:
-        known[id(asked)] = change(asked)
-    return replace(tree, requests=known[id(asked)])
 
 
 def _placed(tree: Tree, devices: Devices) -> Tree:
