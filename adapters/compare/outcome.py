@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from models.devices.free_shares import free_shares
 from models.devices.gpu_counts import in_gpus, shares_asked, shares_held
-from models.gangs import ON_A_NODE, Gang, Pod, PodPhase, PodSet, pod_sets
+from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
 from models.plan import Operation, Plan, TierResult
 from models.snapshot import Snapshot
 from solver import LOSSES as EVERY_LOSS
@@ -139,18 +140,13 @@ def gpus_of_nodes(snapshot: Snapshot) -> tuple[float, float]:
     """
     Count the GPUs of all nodes, and those that nobody uses where pods may come.
     """
-    memories = _memories(snapshot)
-    taken: Counter[str] = Counter()
-    for _, leaf, pod in _every_pod(snapshot):
-        if pod.phase in ON_A_NODE and pod.node is not None:
-            memory = memories.get(pod.node, 0)
-            taken[pod.node] += shares_held(leaf.requests, memory)
-    every = free = 0
-    for node in snapshot.nodes:
-        have = shares_asked(node.allocatable)
-        every += have
-        if not node.unschedulable:
-            free += max(0, have - shares_asked(node.used) - taken[node.name])
+    left = free_shares(snapshot.nodes, snapshot.gangs)
+    every = sum(shares_asked(node.allocatable) for node in snapshot.nodes)
+    free = sum(
+        shares
+        for node, shares in zip(snapshot.nodes, left, strict=True)
+        if not node.unschedulable
+    )
     return in_gpus(every), in_gpus(free)
 
 

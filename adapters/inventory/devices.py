@@ -68,8 +68,12 @@ class DeviceRow:
             return "all"
         if not self.state.startswith("shared"):
             return shown_gpus(in_gpus(max(0, SHARES_PER_GPU - self.shares)))
-        memory = f", {memory_words(max(0, self.memory))}" if self.memory else ""
-        return f"{shown_gpus(max(0, self.cores) / WHOLE)} compute{memory}"
+        over = [f"{shown_gpus(-self.cores / WHOLE)} compute"] * (self.cores < 0)
+        over += [memory_words(-self.memory)] * (self.memory < 0)
+        if over:
+            return f"none, {' and '.join(over)} too much"
+        memory = f", {memory_words(self.memory)}" if self.memory else ""
+        return f"{shown_gpus(self.cores / WHOLE)} compute{memory}"
 
     def document(self) -> dict[str, Any]:
         """

@@ -12,7 +12,7 @@ from adapters.inventory.listed import Seen
 from models.devices.gpu_counts import held_on, in_gpus, shares_asked, written_amounts
 from models.gangs import ON_A_NODE, pod_sets
 from models.nodes import Node
-from models.resources import PODS, add
+from models.resources import GPU_SHARE, PODS, SHARES_PER_GPU, add
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class NodeRow:
         """
         The GPUs that pods hold, whoever's they are, parts of them included.
         """
-        return in_gpus(shares_asked(self.used))
+        return in_gpus(shares_asked(self.used) - self._beyond)
 
     @property
     def gpus_free(self) -> float:
@@ -63,6 +63,13 @@ class NodeRow:
         What is left of its GPUs, on shared ones as well.
         """
         return in_gpus(shares_asked(self.free))
+
+    @property
+    def _beyond(self) -> int:
+        """
+        What counts on devices beyond all of them: it takes nothing of the others.
+        """
+        return sum(max(0, row.shares - SHARES_PER_GPU) for row in self.devices)
 
     @property
     def pods(self) -> int:
@@ -88,8 +95,9 @@ class NodeRow:
         if self.node.unschedulable:
             return dict.fromkeys(self.node.allocatable, 0)
         used = self.used
+        beyond = {GPU_SHARE: self._beyond}
         return {
-            name: max(0, amount - used.get(name, 0))
+            name: max(0, amount - used.get(name, 0) + beyond.get(name, 0))
             for name, amount in self.node.allocatable.items()
         }
 

@@ -2,11 +2,9 @@
 What devices have left for a part that a unit asks for, in words.
 """
 
-from collections import Counter
-
 import numpy as np
 
-from models.devices.gpu_counts import shares_asked, shares_held
+from models.devices.free_shares import free_shares
 from models.devices.gpu_parts import (
     WHOLE,
     GpuPart,
@@ -16,7 +14,6 @@ from models.devices.gpu_parts import (
     shown,
 )
 from models.devices.mig_profiles import MIG_MODELS, MigProfile
-from models.gangs import ON_A_NODE, pod_sets
 from models.resources import GPU_SHARE
 from models.why.reasons import Facts
 from solver.devices.part_room import PartRoom
@@ -148,25 +145,6 @@ def _slices(profile: MigProfile) -> str:
     return f"memory slices {text}"
 
 
-def free_shares(problem: Problem) -> Ints:
-    """
-    Count what is free of the GPUs of each node, shared ones as well, in 1/7000 of one.
-    """
-    nodes = problem.room.nodes
-    memories = {node.name: node.gpu_memory for node in nodes}
-    held = Counter[str]()
-    for gang in problem.snapshot.gangs:
-        for leaf in pod_sets(gang.tree):
-            for pod in leaf.pods:
-                if pod.phase in ON_A_NODE and pod.node in memories:
-                    held[pod.node] += shares_held(leaf.requests, memories[pod.node])
-    free = [
-        shares_asked(node.allocatable) - shares_asked(node.used) - held[node.name]
-        for node in nodes
-    ]
-    return np.maximum(np.array(free, dtype=np.int64), 0)
-
-
 def lacking_device(problem: Problem, unit: Unit, left: Ints) -> str:
     """
     Name the part, or GPUs, of which a unit needs most beyond what is left, if of any.
@@ -212,10 +190,11 @@ def of_devices(
     then
         A word for when that is, with a space after it.
     """
+    free = free_shares(problem.room.nodes, problem.snapshot.gangs)
     facts: Facts = {
         "resource": GPU_SHARE,
         "needs": sum(needed(state, GPU_SHARE) for state in unit.states),
-        "free": int(free_shares(problem)[nodes].sum()),
+        "free": int(np.array(free)[nodes].sum()),
     }
     if not is_part(resource):
         return facts

@@ -136,6 +136,31 @@ def test_a_node_shows_its_gpus_as_cells_and_who_is_on_which(shared, capsys):
     assert ["shared, phalanx"] == [one["state"] for one in rows[1]["devices"]]
 
 
+def test_a_device_booked_beyond_itself_takes_nothing_of_the_others(tmp_path, capsys):
+    """
+    Two work together on one GPU of which there is not as much: the others are free.
+    """
+    most = {"gpu": {"fraction": 0.75}, "queue": "q", "min": 1}
+    gangs = [{"name": "a"} | most | _on("a", devices=[0])]
+    whole = {"name": "c", "queue": "q", "min": 1, "requests": {GPU: 2}}
+    gangs += [whole, {"name": "d"} | most]
+    taken = {"device": 0, "contract": "phalanx", "cores": 0.75, "memory": "60Gi"}
+    node = {"name": "a", "allocatable": {GPU: 3}, "gpuMemory": "80Gi"}
+    node |= {"used": {GPU: 1}, "taken": [taken]}
+    path = tmp_path / "over.yaml"
+    path.write_text(
+        json.dumps(scenario(nodes=[node], queues=[{"name": "q"}], gangs=gangs))
+    )
+    plan = said(capsys, "plan", str(path))
+    told = said(capsys, "describe", "node", "a", "-f", str(path))
+
+    assert "1 node, 2 of 3 GPUs free" in plan
+    assert "gives what it needs to default/c: 2 of 2 free GPUs" in plan
+    assert "none, 0.5 compute and 40 GiB too much" in told
+    assert "2 of 3 GPUs used" not in said(capsys, "get", "nodes", "-f", str(path))
+    assert "1 of 3 GPUs used" in said(capsys, "get", "nodes", "-f", str(path))
+
+
 def test_instances_say_their_slices_and_whole_gpus_without_names_are_counted(
     tmp_path, capsys
 ):
