@@ -176,9 +176,18 @@ def _surplus(small: SmallModel) -> Expr:
 def _broken_holes(small: SmallModel) -> Expr:
     """
     Sum the squares of what was free on the nodes that get pods.
+
+    Each reserved pod counts for each of its GPUs, and at least once, one more than the
+    largest of them.
     """
     holes = _holes(small)
     terms = [holes[node] ** 2 * var for node, var in small.receives.items()]
+    waiting = max(holes.values(), default=0) ** 2 + 1
+    pieces = pieces_per_gpu(node.allocatable for node in small.facts.snapshot.nodes)
+    for key, fact in small.planned():
+        for leaf in pod_sets(fact.gang.tree) if key in small.reserved else ():
+            gpus = -(-gpu_pieces(leaf.requests, pieces) // pieces)
+            terms.append(waiting * max(1, gpus) * small.placed[key][leaf.name])
     return _total(terms)
 
 

@@ -27,7 +27,7 @@ from solver.encode.variables import Linear, TypeVars, Var
 from solver.evict.moved_gangs import Mover
 from solver.evict.victims import Victims
 from solver.problem.problem import Problem
-from solver.score.tier import LOSSES, TierKey
+from solver.score.tier import LOSSES, TierKey, tier_of
 
 
 @dataclass(slots=True, kw_only=True)
@@ -54,11 +54,15 @@ class Encoding:
         """
         match key.name:
             case "packing":
-                return packing_sum(self.model, self.classes, self.capacity)
+                total = packing_sum(self.model, self.classes, self.capacity)
+                total.constant += tier_of(key.name).decided(self.problem, key)
+                return total
             case "expected-fragments":
-                return left_over_sum(
+                total = left_over_sum(
                     self.model, self.problem, self.capacity, self.demand
                 )
+                total.constant += tier_of(key.name).decided(self.problem, key)
+                return total
             case "order":
                 return order_sum(self.model, self.problem, self.types, key)
             case "neighbours":

@@ -20,6 +20,7 @@ from solver.problem.problem import Problem, Step, Unit
 from solver.problem.running_domains import frozen_spread, least_spread, spread_of
 from solver.problem.start_values import borrowing_value, entitled_value
 from solver.score.left_over import least_left_over, left_over
+from solver.score.reserved_pods import kept_by_all
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -248,14 +249,14 @@ _NEIGHBOURS = Tier(
 )
 _FRAGMENTS = Tier(
     direction="min",
-    decided=_nothing,
+    decided=lambda problem, _key: kept_by_all(problem, "expected-fragments"),
     added=lambda problem, draft, _key: left_over(problem, draft),
     reach=lambda problem, _key: least_left_over(problem),
     beside_starts=True,
 )
 _PACKING = Tier(
     direction="min",
-    decided=_nothing,
+    decided=lambda problem, _key: kept_by_all(problem, "packing"),
     added=_packing,
     reach=_nothing,
     beside_starts=True,

@@ -30,7 +30,7 @@ FAULTS: tuple[Fault, ...] = (
         "round-reserves-entitled",
         "the whole round reserves entitled starts in the second step, too",
         switch("solver.encode.leaving.whole_round:_entitle", _entitled_or_not),
-        ("evict/reservations/who-waits-for-leaving-pods-is-open-to-the-end",),
+        ("evict/preempt/a-lower-band-follows-where-others-leave",),
     ),
     Fault(
         "rights-of-others",

@@ -65,6 +65,11 @@ class _TierLine:
         return (self.tier,) if self.other is None else (self.other, self.tier)
 
 
+_RESERVED = (
+    "packing, expected-fragments: a pod with a reserved place counts more than any node"
+)
+
+
 def tiers(
     plan: Plan, greedy: Plan | None, *, wide: bool, width: int | None
 ) -> list[str]:
@@ -73,6 +78,9 @@ def tiers(
     """
     names = [plan.strategy] if greedy is None else [greedy.strategy, plan.strategy]
     more = []
+    plans = [plan] if greedy is None else [greedy, plan]
+    if any(op.op == "Reserve" for each in plans for op in each.operations):
+        more.append(_RESERVED)
     if greedy is not None and first_difference(plan, greedy) is not None:
         more.append("the first tier in which two plans differ says which is better")
     return _laid_out(_lines(plan, greedy), names, more, wide=wide, width=width)

@@ -9,6 +9,7 @@ say which choice leads to them.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from models.policy import TierName
 from solver.effort.cp_sat import cp_model
 from solver.encode.encoding import Encoding
 from solver.encode.entitlement import add_entitlement
@@ -22,6 +23,7 @@ from solver.encode.variables import Linear, TypeVars, Var
 from solver.evict.open_step import Opened
 from solver.problem.problem import Problem, Step
 from solver.problem.running_domains import may_leave, staying
+from solver.score.reserved_pods import kept_by
 from solver.score.tier import LOSSES, TierKey
 
 
@@ -51,10 +53,10 @@ class RoundEncoding:
             stage = self.stages.get(LOSSES[key.name][0])
             return (idle if stage is None else stage.encoding).tier(key)
         match key.name:
-            case "packing" | "gpus" | "pods" | "gangs" | "neighbours":
+            case "gpus" | "pods" | "gangs" | "neighbours":
                 return idle.tier(key)
-            case "expected-fragments":
-                return idle.tier(key)
+            case "packing" | "expected-fragments":
+                return self._with_reserved(idle.tier(key), key.name)
             case "order":
                 return replace(idle, types=[*idle.types, *self.held]).tier(key)
             case "topology":
@@ -66,6 +68,17 @@ class RoundEncoding:
                 return tier_sum(staying(idle.problem), sure, key)
             case _:
                 return tier_sum(idle.problem, [*idle.types, *self.held], key)
+
+    def _with_reserved(self, total: Linear, name: TierName) -> Linear:
+        """
+        Count the pods of reserved starts in a tier of what is kept idle.
+        """
+        for kind in self.held:
+            for vars_ in kind.states:
+                for i, row in placed(vars_, kind.starts).items():
+                    requests = vars_.state.leaves[i].pod_set.requests
+                    total.extend(row, kept_by(self.idle.problem, name, requests))
+        return total
 
 
 def encode_round(
