@@ -213,9 +213,11 @@ def place_taken(
     """
     who = concerned(bare, takers.names, unit)
     near = any(x.pod_set.neighbours.near for s in unit.states for x in s.leaves)
-    if not who or (not near and places_beside(now, unit, rest.around)):
+    has_room = bool(who) and places_beside(rest, unit, now.around)
+    by_room = not near and not has_room and places_beside(now, unit, rest.around)
+    if not who or by_room:
         return None
-    if not places_beside(rest, unit, now.around):
+    if not has_room:
         nodes = matching(bare, unit) & fitting_nodes(bare, unit)
         who = sorted({*who, *takers.on(nodes).who()})
     facts: Facts = {"gangs": len(who), "to": listed(who, "gang")}

@@ -10,6 +10,7 @@ from solver.effort.budget import Budget
 from solver.evict.open_step import Opened, open_step, was_evicted
 from solver.explain.could_start_alone import Alone, has_domains, is_by_hand
 from solver.explain.room_now import limits_of, places
+from solver.explain.spread_of_others import crowds_out
 from solver.place.draft import Draft
 from solver.problem.problem import Problem, Step, Unit
 from solver.search.round_steps import search
@@ -129,6 +130,8 @@ def _in_idle_room(
     if places(alone.work, unit):
         return True, ""
     if is_by_hand(unit) and not has_domains(unit):
+        return False, "counting"
+    if crowds_out(problem, unit):
         return False, "counting"
     answer = alone.starts(unit)
     if answer is None:

@@ -2,13 +2,13 @@
 How many pods each domain has of those that others are spread among.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 import numpy as np
 
 from models.neighbours import Neighbours, Spread
 from models.nodes import Node, NodeDemand
-from solver.problem.node_room import Bools, Ints
+from solver.problem.node_room import MANY, Bools, Ints
 
 Pair = tuple[str, str]
 """
@@ -101,6 +101,33 @@ class SpreadCounts:
         Tell on which nodes one more pod breaks no other rule of those that came.
         """
         free = np.ones(len(self._domains.nodes), dtype=bool)
+        nobody = np.zeros(len(free), dtype=np.int64)
+        for inside, cells, left in self._left(said, demand, nobody):
+            free[inside] &= left[cells] > 0
+        return free
+
+    def most(
+        self, said: Neighbours, demand: NodeDemand, fits: Ints, others: Ints
+    ) -> int:
+        """
+        Bound the pods that can come beside those that came, if on nodes so many fit.
+
+        At most so many ``others`` come there, too.
+        """
+        found = int(fits.sum())
+        for inside, cells, left in self._left(said, demand, fits + others):
+            room = np.bincount(cells, fits[inside], len(left))
+            found = min(found, int(fits.sum() - (room - left).clip(min=0).sum()))
+        return found
+
+    def _left(
+        self, said: Neighbours, demand: NodeDemand, more: Ints
+    ) -> Iterator[tuple[Ints, Ints, Ints]]:
+        """
+        Walk the rules of those that came: nodes, their domains, and what each may take.
+
+        So many ``more`` on each node may raise what the fewest domain has.
+        """
         for (who, spread, where), row in self._come.items():
             if spread.pods not in said.selected:
                 continue
@@ -113,11 +140,12 @@ class SpreadCounts:
             if not len(has) or not len(inside):
                 continue
             counts, most = self.both((spread.pods, spread.key), cells, inside)
+            after = counts + np.bincount(cells[inside], more[inside], len(counts))
             here = np.unique(cells[inside])
-            least = int(counts[here].min()) if len(here) >= spread.domains else 0
-            full = has[most[has] + 1 - least > spread.skew]
-            free[inside] &= ~np.isin(cells[inside], full)
-        return free
+            least = int(after[here].min()) if len(here) >= spread.domains else 0
+            left = np.full(len(counts), MANY)
+            left[has] = np.maximum(0, spread.skew + least - most[has])
+            yield inside, cells[inside], left
 
     def add(
         self,

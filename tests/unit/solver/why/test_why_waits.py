@@ -478,6 +478,32 @@ def test_how_even_pods_must_lie_is_said():
     )
 
 
+def test_who_starts_spread_and_leaves_others_no_even_place_is_named():
+    """
+    One pod may come to each zone, and one zone is full: no room alone, no rule alone.
+    """
+    strict, loose = (
+        saying(
+            gang(name, minimum=2, gpus=1, age=age),
+            selected=("web",),
+            spread=(Spread("web", "zone", skew=skew),),
+        )
+        for name, age, skew in (("strict", 3600, 1), ("loose", 0, 3))
+    )
+    large, small = zoned("a", "b")
+    small = replace(small, used={"nvidia.com/gpu": 7})
+    case = snapshot((large, small), [strict, loose])
+    plan = decide(case, Policy(evict=CALM))
+    told = next(x.waiting for x in plan.gangs if x.name == "default/loose")
+    found = why(case, "loose")
+
+    assert "gives places to default/strict, and beside these" in told.message
+    assert [("outranked", ""), ("neighbours", "web by zone"), ("room", "")] == (
+        rules(found)
+    )
+    assert "counting" == found.proof
+
+
 def test_who_starts_and_leaves_a_gang_no_place_is_named():
     apart = (Apart("web", "zone"),)
     web = saying(
