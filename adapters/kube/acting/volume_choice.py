@@ -7,7 +7,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from adapters.kube.acting.pod_claims import PodClaims
 from adapters.kube.gangs.kinds import CLASSES, VOLUMES
-from adapters.kube.gangs.storage.free_volumes import smallest_first, suiting
+from adapters.kube.gangs.storage.free_volumes import (
+    is_kept_for,
+    smallest_first,
+    suiting,
+)
 from adapters.kube.objects.fields import FieldError
 from adapters.kube.objects.volume_records import (
     ClaimRecord,
@@ -28,7 +32,7 @@ class VolumeChoice:
         self._cache = cache
         self._claims = claims
         self._chosen: Mapping[str, str] = {}
-        self._kept: dict[str, tuple[str, str]] = {}
+        self._kept: dict[str, str] = {}
 
     def turn(self, steps: Sequence[Operation], given: Collection[str]) -> None:
         """
@@ -43,9 +47,14 @@ class VolumeChoice:
         if not wanted:
             return
         volumes = list(self._volumes())
+        named: dict[str, list[VolumeRecord]] = {}
         for each in volumes:
             if each.kept_for is not None:
-                self._kept["/".join(each.kept_for[:2])] = each.name, each.kept_for[2]
+                named.setdefault("/".join(each.kept_for[:2]), []).append(each)
+        for key, (claim, _) in wanted.items():
+            for each in named.get(key, ()):
+                if is_kept_for(each, claim):
+                    self._kept[key] = each.name
         free = smallest_first(volumes, {*given, *self._claims.volumes()})
         order = sorted(wanted, key=lambda key: (wanted[key][0].size, key))
         self._chosen = each_its_own(
@@ -76,8 +85,7 @@ class VolumeChoice:
         """
         Name the volume that is for a claim already; "" where none is.
         """
-        volume, uid = self._kept.get(f"{claim.namespace}/{claim.name}", ("", ""))
-        return volume if uid in {"", claim.uid} else ""
+        return self._kept.get(f"{claim.namespace}/{claim.name}", "")
 
     def why_lost(self, name: str, claim: ClaimRecord, since: int) -> str:
         """

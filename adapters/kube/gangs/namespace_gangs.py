@@ -146,7 +146,9 @@ class NamespaceLook:
             lasts=all(one.lasts for one in every),
             asks_for_names=_asks_for_names([one.gang for one in every]),
             ports=_named([one.gang for one in every], is_host_port),
-            slots=_named([one.gang for one in every], is_volume_slot),
+            slots=_named(
+                [one.gang for one in every if _may_use_slots(one.gang)], is_volume_slot
+            ),
             parts=_named([one.gang for one in every], is_part),
         )
 
@@ -171,6 +173,16 @@ def _holds(known: tuple[MadeGang, object], group: Grouped, beside: object) -> bo
 
 def _name(made: MadeGang) -> str:
     return made.gang.name
+
+
+def _may_use_slots(gang: Gang) -> bool:
+    """
+    Tell whether a gang may need slots: no slot is kept for who cannot start.
+    """
+    if gang.refused is None:
+        return True
+    pods = (pod for leaf in pod_sets(gang.tree) for pod in leaf.pods)
+    return any(pod.node is not None for pod in pods)
 
 
 def _asks_for_names(gangs: Sequence[Gang]) -> bool:

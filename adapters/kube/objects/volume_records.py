@@ -77,7 +77,8 @@ class VolumeRecord:
 
     ``demands`` are what it demands of a node's labels, all of which must hold.  It is
     ``kept_for`` the claim that it names, by namespace, name and uid, which may be "";
-    it ``is_free`` where it names none and is there for one.
+    it ``is_free`` where it names none and is there for one, and ``is_leaving`` where it
+    is being deleted.
     """
 
     name: str
@@ -93,6 +94,7 @@ class VolumeRecord:
     labels: Mapping[str, str] = field(default_factory=dict)
     kept_for: tuple[str, str, str] | None = None
     is_free: bool = False
+    is_leaving: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +165,7 @@ def volume_record(raw: Json) -> VolumeRecord:
     csi = mapping(spec, "csi", "spec")
     kept_for = _kept_for(spec)
     phase = text(mapping(raw, "status"), "phase", "status")
-    stays = meta.get("deletionTimestamp") is None
+    is_leaving = meta.get("deletionTimestamp") is not None
     return VolumeRecord(
         name=text(meta, "name", "metadata"),
         version=text(meta, "resourceVersion", "metadata"),
@@ -177,7 +179,8 @@ def volume_record(raw: Json) -> VolumeRecord:
         attributes=text(spec, "volumeAttributesClassName", "spec"),
         labels=texts(meta, "labels", "metadata"),
         kept_for=kept_for,
-        is_free=kept_for is None and phase == "Available" and stays,
+        is_free=kept_for is None and phase == "Available" and not is_leaving,
+        is_leaving=is_leaving,
     )
 
 

@@ -158,9 +158,7 @@ def suiting(claim: ClaimRecord) -> Callable[[VolumeRecord], bool]:
     )
     return lambda volume: (
         claim.storage_class == volume.storage_class
-        and claim.size <= volume.size
-        and claim.volume_mode == volume.volume_mode
-        and claim.attributes == volume.attributes
+        and _holds(volume, claim)
         and modes <= set(volume.modes)
         and all(rule.holds(volume.labels) for rule in rules)
     )
@@ -176,19 +174,48 @@ def smallest_first(
     return sorted(free, key=lambda volume: (volume.size, volume.name))
 
 
+def is_kept_for(volume: VolumeRecord, claim: ClaimRecord) -> bool:
+    """
+    Tell whether a volume is for one claim, which then gets no other.
+
+    One that names a claim and is none for it, since it is too small for example, is
+    passed over by the controller of volumes, so the claim may have another.
+    """
+    space, name, uid = volume.kept_for or ("", "", "")
+    return (
+        (space, name) == (claim.namespace, claim.name)
+        and uid in {"", claim.uid}
+        and not volume.is_leaving
+        and _holds(volume, claim)
+    )
+
+
+def _holds(volume: VolumeRecord, claim: ClaimRecord) -> bool:
+    """
+    Tell whether a volume is large enough for a claim, and of its kind.
+    """
+    return (
+        claim.size <= volume.size
+        and claim.volume_mode == volume.volume_mode
+        and claim.attributes == volume.attributes
+    )
+
+
 def kept_already(
     wanted: Iterable[WantedVolume], volumes: Iterable[VolumeRecord]
 ) -> dict[Claim, VolumeRecord]:
     """
     Give the claims that a volume names, each with it.
     """
-    named = {each.kept_for[:2]: each for each in volumes if each.kept_for is not None}
+    named: dict[Claim, list[VolumeRecord]] = {}
+    for volume in volumes:
+        if volume.kept_for is not None:
+            named.setdefault(volume.kept_for[:2], []).append(volume)
     return {
         each.at: volume
         for each in wanted
-        if (volume := named.get(each.at)) is not None
-        and volume.kept_for is not None
-        and volume.kept_for[2] in {"", each.claim.uid}
+        for volume in named.get(each.at, ())
+        if is_kept_for(volume, each.claim)
     }
 
 

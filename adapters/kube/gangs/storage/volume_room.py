@@ -41,7 +41,7 @@ class VolumeRoom:
         volumes, claims = wide.of("", "PersistentVolume"), wide.of("", _CLAIM)
         storage = storage_of(wide)
         seen = wanted, storage, volumes, claims
-        if seen == self._seen or not (wanted or self.found.asked or self.found.kept):
+        if seen == self._seen or not (wanted or self.found != NO_FREE_VOLUMES):
             return set()
         old, self._seen = self.found, seen
         there = [x for x in self._volumes.of(volumes) if x is not None]

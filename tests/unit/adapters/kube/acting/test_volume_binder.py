@@ -361,6 +361,15 @@ def test_a_volume_that_somebody_kept_for_a_claim_is_waited_for(stage):
     assert {"disk0": "c0"} == stage.given()
 
 
+def test_a_volume_that_is_none_for_the_claim_that_it_names_is_not_waited_for(stage):
+    stage.local(disk0="z0", disk1="z1", more="z0")
+    named = {"namespace": "default", "name": "c0"}
+    stage.volume("disk0", claimRef=named, volumeMode="Block")
+    stage.begin()
+
+    assert {"disk0": "c0", "more": "c0", "disk1": "c1"} == stage.given()
+
+
 def test_the_next_leader_is_told_what_is_under_way(stage):
     stage.begin()
     stage.sink.remember()

@@ -128,6 +128,13 @@ def test_a_shared_volume_goes_where_a_slot_is_left():
     assert {"p": "m", "q": "m"} == binds(*given, *bound("a", "b"), *pods)
 
 
+def test_no_slot_is_kept_for_a_shared_volume_of_who_cannot_start():
+    pods = [mounting(name, "a", "gone") for name in ("p", "q")]
+    given = [node(), csi_node("n", 1), *bound("a", "b"), *pods]
+
+    assert {"r": "n", "s": "n"} == binds(*given, mounting("r", "b"), mounting("s", "b"))
+
+
 def test_a_count_that_is_no_number_is_no_limit():
     assert binds(node(), csi_node("n", "many"), *bound("a"), mounting("p", "a"))
 

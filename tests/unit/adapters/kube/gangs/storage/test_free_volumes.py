@@ -145,6 +145,29 @@ def test_a_volume_kept_for_an_older_claim_of_that_name_is_not_its_own():
     assert {"p": "a"} == starts
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"capacity": {"storage": "5Gi"}},
+        {"volumeMode": "Block"},
+        {"volumeAttributesClassName": "fast"},
+    ],
+)
+def test_a_volume_kept_for_a_claim_that_it_is_none_for_keeps_no_other_from_it(said):
+    kept = volume("v", "b", claimRef={"namespace": "default", "name": "c"}, **said)
+    starts, _ = outcome(kept, volume("w", "a"), claim("c"), using("p", "c"))
+
+    assert {"p": "a"} == starts
+
+
+def test_a_volume_kept_for_a_claim_that_is_being_deleted_keeps_no_other_from_it():
+    kept = volume("v", "b", claimRef={"namespace": "default", "name": "c"})
+    kept["metadata"]["deletionTimestamp"] = "2026-11-23T09:00:00Z"
+    starts, _ = outcome(kept, volume("w", "a"), claim("c"), using("p", "c"))
+
+    assert {"p": "a"} == starts
+
+
 def test_pods_that_share_a_claim_go_where_its_volume_is():
     pods = [using("p", "c"), using("q", "c")]
     starts, _ = outcome(volume("v", "b"), volume("w", "b"), claim("c"), *pods)
