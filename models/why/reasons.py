@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from models.devices.gpu_counts import counted_gpus, in_gpus
 from models.devices.gpu_parts import is_part, wanted
 from models.resources import format_duration
 from models.why.resource_words import in_words, plain
@@ -53,7 +54,7 @@ NO_POD_GROUP = "no-pod-group"
 """
 The cause of a gang that waits since its own group object does not exist.
 """
-NAMES_OTHERS = ("to", "behind", "who")
+NAMES_OTHERS = ("to", "behind", "who", "ending", "leave")
 """
 Facts that name other gangs, which change from round to round like numbers do.
 """
@@ -144,6 +145,8 @@ def _readable(facts: Mapping[str, Fact]) -> dict[str, _Shown]:
     shown["others"] = _Shown(_others(shown))
     shown["lacking"] = _Shown(_lacking(facts))
     shown["told"] = _Shown(_told(facts))
+    shown["more"] = _Shown(ended(facts))
+    shown.setdefault("leave", _Shown("others"))
     shown["after"] = _Shown(_duration(facts.get("seconds", "?")))
     shown |= _holder(shown)
     if "evicting" in facts:
@@ -192,6 +195,18 @@ def device_words(facts: Mapping[str, Fact]) -> Facts:
     return {"wanted": _wanted(facts), "rest": _rest(facts)} if _part(facts) else {}
 
 
+def ended(facts: Mapping[str, Fact]) -> str:
+    """
+    Say how much more is free once pods have ended that terminate.
+    """
+    if "ending" not in facts:
+        return ""
+    more = _amount(facts, "ends")
+    if _part(facts):
+        more = counted_gpus(in_gpus(int(facts["ends"])))
+    return f", {more} more once pods of {facts['ending']} have ended"
+
+
 def _holder(shown: Mapping[str, _Shown]) -> dict[str, _Shown]:
     """
     Say whom a limit binds: a queue, or all of which another one keeps room.
@@ -209,13 +224,17 @@ def _holder(shown: Mapping[str, _Shown]) -> dict[str, _Shown]:
 
 def _lacking(facts: Mapping[str, Fact]) -> str:
     """
-    Say which gates hold pods back, and how many of the others nobody has made yet.
+    Say which gates hold pods back, who terminates, and how many nobody has made yet.
     """
-    if "gated" not in facts:
-        return ""
     gates = f" {facts['gates']}" if "gates" in facts else ""
-    text = f": {facts['gated']} held back by scheduling gates{gates}"
-    return f"{text}, {facts['missing']} not created yet" if "missing" in facts else text
+    words = {
+        "gated": f"held back by scheduling gates{gates}",
+        "terminating": "terminating",
+    }
+    told = [f"{facts[key]} {word}" for key, word in words.items() if key in facts]
+    if told and "missing" in facts:
+        told.append(f"{facts['missing']} not created yet")
+    return f": {', '.join(told)}" if told else ""
 
 
 def _told(facts: Mapping[str, Fact]) -> str:
@@ -265,7 +284,7 @@ def _amount(facts: Mapping[str, Fact], key: str) -> Fact:
 
 
 _OPTIONAL = ("hint", "near", "rest", "though", "where", "whose", "work")
-_AMOUNTS = {"needs", "free", "given", "limit", "used", "total", "largest"}
+_AMOUNTS = {"needs", "free", "given", "limit", "used", "total", "largest", "ends"}
 _SENTENCES: dict[Reason, str] = {
     Reason.INVALID_GANG: "cannot be planned as written: {detail}",
     Reason.CONFIG_CONFLICT: "contradicts itself or its group: {detail}",
@@ -301,7 +320,7 @@ _SENTENCES: dict[Reason, str] = {
         "and only protected work is in its way{whose}"
     ),
     Reason.INSUFFICIENT_CAPACITY: (
-        "needs {needs} {resource}{where}, matching nodes have {free} free{rest}"
+        "needs {needs} {resource}{where}, matching nodes have {free} free{rest}{more}"
     ),
     Reason.FRAGMENTED: (
         "enough is free in total, but not in pieces that fit: "
@@ -312,7 +331,7 @@ _SENTENCES: dict[Reason, str] = {
         "no place was found that suits both its pods and the others: {detail}"
     ),
     Reason.WAITING_FOR_PREEMPTION: (
-        "has {pods:place} on {nodes:node}, and waits for others to leave"
+        "has {pods:place} on {nodes:node}, and waits for {leave} to leave"
     ),
     Reason.PAUSED: "would have pods bound now, but the scheduler is paused{told}",
     Reason.BIND_REJECTED: "a bind was refused; it is tried again in {after}",
@@ -320,7 +339,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.SOURCE_NOT_SYNCED: "was not observed completely",
 }
 _OF_PARTS: dict[Reason, str] = {
-    Reason.INSUFFICIENT_CAPACITY: "needs {wanted}{where}{rest}",
+    Reason.INSUFFICIENT_CAPACITY: "needs {wanted}{where}{rest}{more}",
     Reason.PREEMPTION_PROTECTED: (
         "is entitled and needs {wanted}{rest}; only protected work is in its way{whose}"
     ),

@@ -14,7 +14,7 @@ from models.devices.gpu_counts import counted_gpus, in_gpus
 from models.devices.gpu_parts import is_part, wanted
 from models.errors import escaped
 from models.resources import GPU_SHARE
-from models.why.reasons import Fact, Reason, counted
+from models.why.reasons import Fact, Reason, counted, ended
 from models.why.resource_words import in_words, plain
 
 MOST_SAID = 400
@@ -108,6 +108,7 @@ class Blocker:
         said["limit"] = "at most" if "outside" in said else "its limit"
         said["named"] = f": {said['who']}" if said.get("who") else ""
         said["kept"] = f": {said['kept']}" if "kept" in said else ""
+        said["more"] = ended({"resource": self.resource, **self.facts})
         said["counting"] = said.get("where", "")
         said.setdefault("where", " where it may be")
         own = _OF_PARTS if "rest" in said else _SENTENCES
@@ -249,8 +250,8 @@ _SENTENCES: dict[Verdict, str] = {
     Verdict.TOPOLOGY: (
         "needs {needed} in one {at}; the best one has {left} free, of {has} in all"
     ),
-    Verdict.DEVICES: "needs {needed}; {left} of {has} are free{where}",
-    Verdict.ROOM: "needs {needed}; {left} of {has} are free{where}",
+    Verdict.DEVICES: "needs {needed}; {left} of {has} are free{where}{more}",
+    Verdict.ROOM: "needs {needed}; {left} of {has} are free{where}{more}",
     Verdict.FRAGMENTS: (
         "needs {needed}; {left} are free{counting}, but in pieces: "
         "there is room for {detail}"
@@ -264,4 +265,4 @@ _SENTENCES: dict[Verdict, str] = {
     Verdict.UNDECIDED: "undecided within the limit of this round{detail}",
     Verdict.NONE: "{detail}",
 }
-_OF_PARTS: dict[Verdict, str] = {Verdict.DEVICES: "needs {needed}{rest}"}
+_OF_PARTS: dict[Verdict, str] = {Verdict.DEVICES: "needs {needed}{rest}{more}"}

@@ -19,6 +19,7 @@ from solver.explain.could_start_alone import (
     has_neighbours,
     is_by_hand,
 )
+from solver.explain.ending_pods import ending_on, ending_pods
 from solver.explain.fragments import pieces
 from solver.explain.left_on_devices import rest_of_devices
 from solver.explain.protected import Protection
@@ -95,16 +96,19 @@ def _waiting(bare: Problem, outcome: Outcome) -> list[Unit]:
 
 def _reserved(problem: Problem) -> dict[str, Waiting]:
     """
-    Say of reserved gangs for how many pods they wait, and on how many nodes.
+    Say of reserved gangs how many places they have on how many nodes, and who leaves.
     """
-    frozen = problem.frozen
-    found = {}
+    frozen, found = problem.frozen, {}
+    leave = {(one.gang, one.host) for one in frozen.exits}
+    leave |= {(gang, node) for gang, node, _ in ending_pods(problem)}
     for unit in (*frozen.units, *frozen.committed):
         for state in unit.states:
             places = frozen.places.get(state.key)
             if places is not None:
                 hosts = [host for row in places for host in row]
                 facts: Facts = {"pods": len(hosts), "nodes": len(set(hosts))}
+                who = sorted({gang for gang, node in leave if node in hosts})
+                facts |= {"leave": listed(who, "gang")} if who else {}
                 found[state.key] = Waiting(Reason.WAITING_FOR_PREEMPTION, facts)
     return found
 
@@ -123,6 +127,7 @@ class _Explainer:
         self._takers = Takers(bare, outcome.problem, outcome.draft)
         self._heads = {head.key for head in outcome.heads}
         self._known_short: dict[str, Waiting | None] = {}
+        self._ending = list(ending_pods(bare))
         self._left: Alone | None = None
         self._left_over = cache(partial(_left_over, outcome))
 
@@ -187,10 +192,14 @@ class _Explainer:
         Say of which resource too little is free, if of any; asked once a unit.
         """
         if unit.key not in self._known_short:
-            self._known_short[unit.key] = _short_of_room(
-                self._bare, self._now.sums, unit
-            )
+            found = _short_of_room(self._bare, self._now.sums, unit)
+            self._known_short[unit.key] = found and self._with_ending(found, unit)
         return self._known_short[unit.key]
+
+    def _with_ending(self, found: Waiting, unit: Unit) -> Waiting:
+        nodes, resource = matching(self._bare, unit), str(found.facts["resource"])
+        ending = ending_on(self._bare, self._ending, nodes, resource)
+        return Waiting(found.reason, {**found.facts, **ending})
 
     def _unknown(self, unit: Unit) -> Waiting:
         return self._beside_others(unit) if has_neighbours(unit) else self._undecided()

@@ -154,14 +154,16 @@ def _short_leaf(leaf: Leaf) -> Facts:
 
 def _held_back(leaves: Sequence[Leaf]) -> Facts:
     """
-    Count the pods that gates hold back, and those that do not exist yet.
+    Count the pods that gates hold back, that terminate, and that do not exist yet.
     """
     sets = [leaf.pod_set for leaf in leaves]
     gated = sum(pod.phase is PodPhase.GATED for x in sets for pod in x.pods)
+    ends = sum(pod.phase is PodPhase.TERMINATING for x in sets for pod in x.pods)
     missing = sum(max(0, x.replicas - len(x.pods)) for x in sets)
     gates = sorted({gate for x in sets for gate in x.gates})
     facts: Facts = {"gated": gated} if gated else {}
     facts |= {"gates": listed(gates, "gate")} if gated and gates else {}
+    facts |= {"terminating": ends} if ends else {}
     return facts | ({"missing": missing} if missing else {})
 
 

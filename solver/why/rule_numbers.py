@@ -11,6 +11,7 @@ from models.why.kept_off import DRAINED, REACHED, SELECTOR, kept_off
 from models.why.reasons import Facts, device_words, listed
 from models.why.verdicts import Blocker, Verdict
 from solver.evict.open_step import open_step, remembering
+from solver.explain.ending_pods import ending_on, ending_pods
 from solver.explain.fragments import pieces
 from solver.explain.left_on_devices import of_devices
 from solver.explain.protected import protector
@@ -116,15 +117,21 @@ class _Telling:
             word = Verdict.FRAGMENTS
             facts = {"detail": pieces(problem, unit)}
         if is_part(resource):
-            return _of_devices(self.ask, self.core, resource, word, facts)
+            found = _of_devices(self.ask, self.core, resource, word, facts)
+            more = self._ending(nodes, resource)
+            return replace(found, facts={**found.facts, **more})
         return Blocker(
             rule=word,
             resource=resource,
             has=total,
             used=total - left,
             needs=needs,
-            facts={**facts, **self._where(nodes)},
+            facts={**facts, **self._where(nodes), **self._ending(nodes, resource)},
         )
+
+    def _ending(self, nodes: Bools, resource: str) -> Facts:
+        problem, _ = self.ask.world(self.core)
+        return ending_on(problem, ending_pods(problem), nodes, resource)
 
     def _where(self, nodes: Bools) -> Facts:
         """

@@ -17,14 +17,16 @@ from models.plan import Plan
 from models.policy import Policy
 from models.resources import format_duration
 from models.snapshot import Snapshot
-from models.why.reasons import Reason
+from models.why.reasons import Reason, listed
 from models.why.remedies import WhenStarts
 from solver.evict.reservations import keep, promises_of
+from solver.explain.ending_pods import ending_pods
 from solver.hold.ends import ends_of
 from solver.hold.heads import heads_of
 from solver.next_snapshot import NOT_CHOSEN, carry_out
 from solver.place.place_gang import place_gang, place_surplus
 from solver.place.round_state import RoundState
+from solver.problem.node_room import NodeRoom
 from solver.problem.problem import Problem, Unit, problem_of
 from solver.why.given_to_others import given_by
 from solver.why.room_beside_others import has_room_beside
@@ -232,13 +234,28 @@ def _by_ends(beside: Problem, unit: Unit, plan: Plan, again: int) -> WhenStarts:
 
     at = _first(moments, fits_alone)
     if at is None:
-        return WhenStarts(sentence="unknown: nobody says when what is in its way ends")
+        what = _in_the_way(beside, unit)
+        return WhenStarts(sentence=f"unknown: nobody says when {what}")
     at = _first(moments, fits, at)
     if at is None:
         more = f"what else waits may start before it (gangs: {len(others):,})"
         return WhenStarts(sentence=f"unknown: {more}")
     said = f"at the latest in {format_duration(moments[at])}, {_UNLESS}"
     return WhenStarts(latest=moments[at], sentence=said)
+
+
+def _in_the_way(beside: Problem, unit: Unit) -> str:
+    """
+    Name those that terminate, where a unit has room once these have ended.
+    """
+    room, pods = NodeRoom(beside.room.now), [*ending_pods(beside)]
+    for _, node, requests in pods:
+        room.give_one(beside.room.row(dict(requests)), node)
+    whole = bool(pods) and beside.room.parts is None
+    if whole and _all_fit(beside.in_room(room.rows), (), unit):
+        who = listed(sorted({gang for gang, *_ in pods}), "gang")
+        return f"pods of {who}, which terminate, have ended"
+    return "what is in its way ends"
 
 
 def _first(

@@ -15,6 +15,7 @@ FROM = {
     "told": ("by", "since", "detail"),
     "though": (),
     "lacking": ("gated", "gates", "missing"),
+    "more": ("ends", "ending"),
     "holder": ("queue",),
     "after": ("seconds",),
     "uses": ("used",),

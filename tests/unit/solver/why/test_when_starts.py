@@ -80,6 +80,14 @@ def test_surplus_may_take_what_ends():
     assert when(case, "a").latest is None
 
 
+def test_who_terminates_is_named_where_that_makes_the_room():
+    old = older(gang("old", gpus=8, terminating=["n0"]), 600)
+    found = when(snapshot(nodes(1), [old, gang("a", gpus=8)]), "a")
+    ends = "unknown: nobody says when pods of default/old, which terminate, have ended"
+
+    assert (None, ends) == (found.latest, found.sentence)
+
+
 def test_for_a_head_nodes_are_held():
     gangs = [
         running("r", 3600),

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from models.memory.aged_gangs import older
 from models.neighbours import Apart, Near, Neighbours, ReachedVolumes, Spread
 from models.nodes import HOSTNAME, Taint
 from models.policy import Evict, Policy, WaitingPolicy
@@ -50,6 +51,29 @@ def test_a_full_cluster_is_said_with_what_is_free():
     (room,) = found.because
     assert (8, 6, 4) == (room.has, room.used, room.needs)
     assert "counting" == found.proof
+
+
+def test_pods_that_terminate_are_named_as_what_still_holds_room():
+    old = older(gang("old", gpus=6, terminating=["n0"]), 600)
+    case = snapshot(nodes(1), [old, gang("a", gpus=4)])
+    plan = decide(case, Policy(evict=CALM))
+    told = next(x.waiting for x in plan.gangs if x.name == "default/a")
+    more = "6 more once pods of default/old have ended"
+
+    assert f"needs 4 GPUs; 2 of 8 are free where it may be, {more}" == (
+        why(case, "a").sentence
+    )
+    assert told.message.endswith(f"matching nodes have 2 free, {more}")
+
+
+def test_a_reserved_gang_names_who_leaves_for_it():
+    case = snapshot(
+        nodes(1), [gang("old", gpus=6, terminating=["n0"]), gang("a", gpus=4)]
+    )
+
+    assert "has 1 place on 1 node, and waits for default/old to leave" == (
+        why(case, "a", Policy()).sentence
+    )
 
 
 def test_more_than_all_nodes_offer_is_a_lack_of_room():
