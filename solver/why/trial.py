@@ -24,7 +24,7 @@ from models.why.remedies import Remedy
 from solver.effort.budget import Budget, Stopwatch
 from solver.next_snapshot import carry_out
 from solver.problem.given import ProblemMemo
-from solver.problem.problem import problem_of, together
+from solver.problem.problem import Unit, problem_of, together
 from solver.round import (
     RoundMemo,
     RoundOptions,
@@ -314,12 +314,20 @@ def _cannot(then: Snapshot, policy: Policy, gang: str, memo: ProblemMemo) -> boo
         return False
     unit = unit_of(problem, gang)
     others = any(one.starts and one.key != unit.key for one in problem.units)
-    if others and open_steps(problem):
-        return False  # it may take what leaves for another one
+    if others and (_counts_others(unit) or open_steps(problem)):
+        return False  # it may be beside another one, or take what leaves for it
     rules = rules_of(problem, problem, unit)
     budget = Budget(policy.limits, 0, Stopwatch(None))
     ask = StartUnder(problem, problem, unit, rules, closed=False, budget=budget)
     return ask.answer(frozenset(rules)) is False
+
+
+def _counts_others(unit: Unit) -> bool:
+    """
+    Tell whether a place of a unit may be one only beside others that start.
+    """
+    said = [leaf.pod_set.neighbours for state in unit.states for leaf in state.leaves]
+    return any(one.near or one.spread for one in said)
 
 
 def _halved(

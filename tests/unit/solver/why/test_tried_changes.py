@@ -19,6 +19,7 @@ from models.changes import (
     QueueRule,
     changed,
 )
+from models.neighbours import Near, Neighbours
 from models.nodes import Taint
 from models.policy import Evict, Policy, Prices
 from models.queues import QueueResource
@@ -264,3 +265,14 @@ def test_nothing_helps_who_waits_for_one_of_its_group_that_is_missing():
 
     assert found.proven
     assert () == found.found
+
+
+def test_who_must_be_near_another_that_waits_is_helped_where_both_start():
+    large = gang("large", gpus=2, age=100)
+    mate = gang("mate", gpus=1, neighbours=Neighbours(selected=("x",)))
+    near = Near(pods="x", keys=("rack",))
+    a = gang("a", gpus=1, neighbours=Neighbours(near=near))
+    case = snapshot([node("n0", labels={"rack": "r"}, gpus=2)], [large, mate, a])
+    found = remedies(case, "a")
+
+    assert (GangPriority(gang="default/a", priority=1),) in changes(found)
