@@ -5,7 +5,7 @@ The frames of a replay: what ran where at each of its rounds, from its tables.
 import json
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -94,7 +94,9 @@ def replay_store(path: str) -> FrameStore:
     names, room = nodes_of(stays, folder.results.cluster) if stays else ([], {})
     nodes = [(name, int(room[name])) for name in sorted(names, key=natural)]
     cluster = ShownCluster(nodes, folder.results.cluster.queues)
-    store = FrameStore(f"{path} · {folder.results.trace.name}", live=False)
+    kept = any("free" in line for line in mine.rounds)
+    name = f"{path} · {folder.results.trace.name}"
+    store = FrameStore(name if kept else f"{name} · without rounds.jsonl", live=False)
     for line in _spread(mine):
         at = float(line["t"])
         head = _head(mine, cluster, line, at)
@@ -124,8 +126,7 @@ def _read(folder: Folder, run: PlayedRun) -> ShownRun:
     jobs = sorted((job for job in rows if job), key=lambda job: job.submit)
     rounds = _lines(folder, run, "rounds.jsonl")
     if not rounds:
-        moments = sorted({job.start for job in jobs if job.start < _NEVER})
-        rounds = [{"t": moment} for moment in moments]
+        rounds = list(_rounds_told_by(jobs))
     times = _lines(folder, run, "timings.jsonl")
     return ShownRun(
         strategy=run.strategy,
@@ -159,6 +160,28 @@ def _job(cells: Sequence[Any]) -> ShownJob | None:
         reason=printable(str(reason or "")),
         nodes=tuple(places),
     )
+
+
+def _rounds_told_by(jobs: Sequence[ShownJob]) -> Iterator[dict[str, Any]]:
+    """
+    Walk the moments at which jobs came, started or ended, where rounds are not told.
+    """
+    change: dict[float, tuple[float, int, int]] = defaultdict(lambda: (0, 0, 0))
+    for job in jobs:
+        for at, gpus, waits, starts in (
+            (job.submit, 0, 1, 0),
+            (job.start, job.gpus, -1, 1),
+            (job.end, -job.gpus, 0, 0),
+        ):
+            one = change[at]
+            change[at] = one[0] + gpus, one[1] + waits, one[2] + starts
+    used, waiting = 0.0, 0
+    for at in sorted(change):
+        gpus, waits, starts = change[at]
+        used, waiting = used + gpus, waiting + waits
+        if at < _NEVER:
+            line = {"t": at, "used": _whole(round(used, 3)), "started": starts}
+            yield {**line, "waiting": waiting + starts}
 
 
 def _lines(folder: Folder, run: PlayedRun, name: str) -> list[dict[str, Any]]:
@@ -201,7 +224,7 @@ def _head(
     Give what the list of rounds says: the part of the GPUs that are free, as recorded.
     """
     free, started = line.get("free"), line.get("startedGpus") or 0
-    used = None if free is None else cluster.gpus - free + started
+    used = line.get("used") if free is None else cluster.gpus - free + started
     part = None if used is None else used / max(1, cluster.gpus)
     tier = {"name": "GPUs at work", "value": part, "limit": None}
     return {

@@ -50,6 +50,23 @@ def test_the_other_strategy_is_shown_at_the_same_moment(tmp_path):
     assert frame(store, number)["name"] == other["name"]
 
 
+def test_a_replay_without_its_rounds_tells_the_same_in_head_and_frame(tmp_path):
+    """
+    What is said of a moment in the list is what its jobs say, and where that is from.
+    """
+    store = replay_store(str(write_replay(tmp_path / "r", num_nodes=4)))
+    lines = store.lines()
+    told = [
+        [(x["starts"], x["waits"], x["gpus"]) for x in (line, frame(store, at)["plan"])]
+        for at, line in enumerate(lines["rounds"])
+    ]
+
+    assert lines["source"].endswith("without rounds.jsonl")
+    assert all(head == found for head, found in told)
+    assert any(head[0] for head, _ in told)
+    assert any(line["value"] for line in lines["rounds"])
+
+
 def test_a_replay_of_one_strategy_has_nothing_beside_it(tmp_path):
     folder = write_replay(tmp_path / "r", strategies=("greedy",))
     store = replay_store(str(folder))
