@@ -6,11 +6,12 @@ for a namespace, below the sum of their minimums.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from math import gcd
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.coscheduling.gangs import GroupNotes
@@ -20,6 +21,7 @@ from adapters.kube.dialects.coscheduling.keys import (
     SIGS,
     X_K8S,
 )
+from adapters.kube.dialects.gpu_quotas import counted, say_parts
 from adapters.kube.dialects.notes import closed, named
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.objects.fields import FieldError, mapping, shown, texts
@@ -235,22 +237,36 @@ def _all(raws: Iterable[Raw], warnings: list[str]) -> list[_Quota]:
     """
     Read quotas, the first by name before the others.
     """
-    found = [_quota(raw, at, warnings) for *at, raw in named(raws)]
+    every = list(named(raws))
+    parts = say_parts(said for *_, raw in every for said in _said(raw))
+    found = [_quota(raw, at, warnings, parts=parts) for *at, raw in every]
     return sorted(found, key=lambda q: (q.namespace, q.name))
 
 
-def _quota(raw: Raw, at: Sequence[str], warnings: list[str]) -> _Quota:
+def _said(raw: Raw) -> Iterator[Mapping[str, Any]]:
+    """
+    Walk what a quota says of resources anywhere.
+    """
+    with suppress(FieldError):
+        spec = mapping(raw, "spec")
+        yield mapping(spec, "min")
+        yield mapping(spec, "max")
+        notes = texts(mapping(raw, "metadata"), "annotations", "metadata")
+        yield _json(notes, WEIGHT, dict)
+
+
+def _quota(raw: Raw, at: Sequence[str], warnings: list[str], *, parts: bool) -> _Quota:
     namespace, name = at
     try:
         meta, spec = mapping(raw, "metadata"), mapping(raw, "spec")
         notes = texts(meta, "annotations", "metadata")
-        most = _bounds(spec, "max")
+        most = _bounds(spec, "max", parts=parts)
         return _Quota(
             name=name,
             namespace=namespace,
-            least=_bounds(spec, "min"),
+            least=_bounds(spec, "min", parts=parts),
             most=most,
-            weight=_weight(notes) or most,
+            weight=_weight(notes, parts=parts) or most,
             labels=texts(meta, "labels", "metadata"),
             namespaces=_namespaces(notes),
         )
@@ -259,9 +275,9 @@ def _quota(raw: Raw, at: Sequence[str], warnings: list[str]) -> _Quota:
         return _Quota(name=name, namespace=namespace, readable=False)
 
 
-def _weight(notes: Mapping[str, str]) -> Amounts:
+def _weight(notes: Mapping[str, str], *, parts: bool) -> Amounts:
     said = {WEIGHT: _json(notes, WEIGHT, dict)}
-    return _bounds(said, WEIGHT, "metadata.annotations")
+    return _bounds(said, WEIGHT, "metadata.annotations", parts=parts)
 
 
 def _namespaces(notes: Mapping[str, str]) -> tuple[str, ...]:
@@ -290,7 +306,7 @@ def _json(notes: Mapping[str, str], key: str, kind: type[T]) -> T:
     return value
 
 
-def _bounds(raw: Raw, key: str, place: str = "spec") -> Amounts:
+def _bounds(raw: Raw, key: str, place: str = "spec", *, parts: bool) -> Amounts:
     """
     Read quantities of a quota; what is more than any cluster holds bounds nothing.
     """
@@ -300,11 +316,12 @@ def _bounds(raw: Raw, key: str, place: str = "spec") -> Amounts:
         if type(value) not in {int, str, float}:
             raise FieldError(where, f"{shown(value)} is not a quantity")
         try:
-            amount = parse_quantity(name, str(value), up=False, most=2**80)
+            of = counted(name, parts=parts)
+            amount = parse_quantity(of, str(value), up=False, most=2**80)
         except QuantityError as error:
             raise FieldError(where, str(error)) from error
         if amount <= LARGEST_TOTAL:
-            found[name] = amount
+            found[of] = amount
     return found
 
 

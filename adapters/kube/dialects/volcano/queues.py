@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
 from adapters.kube.api.api_resources import Raw
+from adapters.kube.dialects.gpu_quotas import counted, quota_amounts, say_parts
 from adapters.kube.dialects.notes import MOST_NUMBER, Notes, closed, count, named
 from adapters.kube.objects.fields import FieldError, Json, joined, mapping, text
-from adapters.kube.objects.requests import amounts
+from models.devices.gpu_counts import written_name
 from models.queues import Queue, QueueResource
 from models.resources import CPU, GPU, LONGEST_SECONDS, MEMORY, Resources
 
@@ -31,11 +32,14 @@ def volcano_queues(raws: Iterable[Raw], warnings: list[str]) -> Iterator[Queue]:
     A queue that names no parent is below the queue ``root`` where there is one.
     """
     found = {name: raw for _, name, raw in named(raws)}
-    every = {*SHARED, *(r for raw in found.values() for r in _named(raw))}
+    said = [each for raw in found.values() for each in _said(raw)]
+    parts = say_parts(said)
+    names = {*SHARED, *(name for each in said for name in each)}
+    every = {counted(name, parts=parts) for name in names}
     top = "root" if "root" in found else None
     for name in sorted(found):
         try:
-            yield _queue(name, found[name], sorted(every), top)
+            yield _queue(name, found[name], sorted(every), top, parts=parts)
         except FieldError as error:
             warnings.append(closed(name, error))
             yield Queue(name=name, open=False)
@@ -51,12 +55,14 @@ def queue_notes(raws: Iterable[Raw]) -> Mapping[str, Notes]:
     for _, name, raw in named(raws):
         notes = found[name] = Notes()
         with suppress(FieldError):
-            _queue(name, raw, (), None)
+            _queue(name, raw, (), None, parts=say_parts(_said(raw)))
             _judge(f"Queue {name}", mapping(raw, "spec"), notes)
     return found
 
 
-def _queue(name: str, raw: Raw, resources: Iterable[str], top: str | None) -> Queue:
+def _queue(
+    name: str, raw: Raw, resources: Iterable[str], top: str | None, *, parts: bool
+) -> Queue:
     spec = mapping(raw, "spec")
     state = text(mapping(raw, "status"), "state", "status")
     weight = count(spec, "weight", "spec", least=1, most=MOST_WEIGHT)
@@ -67,8 +73,7 @@ def _queue(name: str, raw: Raw, resources: Iterable[str], top: str | None) -> Qu
     parent = text(spec, "parent", "spec") or top
     if parent == "root" and top is None:
         parent = None
-    limits, quotas = _amounts(spec, "capability"), _quotas(spec)
-    sure = _amounts(mapping(spec, "guarantee", "spec"), "resource", "spec.guarantee")
+    limits, quotas, sure = _amounts(spec, parts=parts)
     return Queue(
         name=name,
         parent=None if name == "root" else parent,
@@ -87,38 +92,36 @@ def _queue(name: str, raw: Raw, resources: Iterable[str], top: str | None) -> Qu
     )
 
 
-def _quotas(spec: Json) -> Resources:
+def _amounts(spec: Json, *, parts: bool) -> tuple[Resources, Resources, Resources]:
     """
-    Give what a queue deserves: at least what it is guaranteed, at most it can have.
+    Give what a queue can have, what it deserves, and what it is guaranteed.
+
+    It deserves at least what it is guaranteed, and at most what it can have.
     """
-    deserved, limits = _amounts(spec, "deserved"), _amounts(spec, "capability")
+    limits = quota_amounts(spec, "capability", "spec", parts=parts)
+    deserved = quota_amounts(spec, "deserved", "spec", parts=parts)
     guarantee = mapping(spec, "guarantee", "spec")
-    sure = _amounts(guarantee, "resource", "spec.guarantee")
+    sure = quota_amounts(guarantee, "resource", "spec.guarantee", parts=parts)
     for name, amount in sure.items():
         if amount > deserved.get(name, amount):
-            what = f"{name} is more than the queue deserves"
+            what = f"{written_name(name)} is more than the queue deserves"
             raise FieldError("spec.guarantee.resource", what)
     for name, amount in deserved.items():
         if amount > limits.get(name, amount):
-            raise FieldError("spec.deserved", f"{name} is more than its capability")
-    return {**sure, **deserved}
+            what = f"{written_name(name)} is more than its capability"
+            raise FieldError("spec.deserved", what)
+    return limits, {**sure, **deserved}, sure
 
 
-def _amounts(raw: Json, key: str, place: str = "spec") -> Resources:
-    return amounts(raw, key, place, up=False)
-
-
-def _named(raw: Raw) -> Iterator[str]:
+def _said(raw: Raw) -> Iterator[Json]:
     """
-    List the resources that a queue names anywhere.
+    Walk what a queue says of resources anywhere.
     """
-    try:
+    with suppress(FieldError):
         spec = mapping(raw, "spec")
-        yield from mapping(spec, "capability")
-        yield from mapping(spec, "deserved")
-        yield from mapping(mapping(spec, "guarantee"), "resource")
-    except FieldError:
-        return
+        yield mapping(spec, "capability")
+        yield mapping(spec, "deserved")
+        yield mapping(mapping(spec, "guarantee"), "resource")
 
 
 def _judge(where: str, spec: Json, notes: Notes) -> None:

@@ -57,6 +57,19 @@ def test_a_quota_that_cannot_be_read_is_closed():
     assert not queues(quota("a", notes={"shared-weight": "["}))["a"].open
 
 
+def test_where_one_number_of_gpus_is_not_whole_all_count_parts():
+    found = queues(
+        quota("a", min={"nvidia.com/gpu": "1500m"}, max={"nvidia.com/gpu": "2.5"}),
+        quota("b", max={"nvidia.com/gpu": "4"}),
+        quota("c", max={"nvidia.com/gpu": "0.0001"}),
+    )
+    rules = {name: dict(found[name].resources) for name in "ab"}
+
+    assert {"gpu-share": QueueResource(quota=10_500, limit=17_500, weight=5)} == rules["a"]
+    assert {"gpu-share": QueueResource(quota=0, limit=28_000, weight=8)} == rules["b"]
+    assert not found["c"].open
+
+
 def test_a_quota_without_end_bounds_nothing():
     found = queues(quota("a", max={"cpu": "9223372036854775807"}))
 

@@ -50,6 +50,10 @@ QUEUES = {
         "{guarantee: {resource: {nvidia.com/gpu: 2}}}",
         {"nvidia.com/gpu": [2, None, 1]},
     ),
+    "parts of GPUs": (
+        "{capability: {nvidia.com/gpu: '2.5'}, deserved: {nvidia.com/gpu: 2}}",
+        {"gpu-share": [14_000, 17_500, 1]},
+    ),
     "another resource": (
         "{capability: {amd.com/gpu: 8}}",
         {"amd.com/gpu": [0, 8, 1]},
