@@ -10,7 +10,7 @@ from adapters.kube.claims.device_matching import DeviceMatching
 from adapters.kube.claims.device_pools import Pool, Pools
 from adapters.kube.claims.device_reader import DeviceName
 from adapters.kube.claims.device_requests import HeldDevice
-from adapters.kube.claims.gpu_shares import shares_of, shares_there
+from adapters.kube.claims.gpu_shares import shares_of, shares_there, told_of_choices
 from adapters.kube.claims.node_bins import DevicesOfNode, NodeBin
 from adapters.kube.objects.fields import FieldError
 
@@ -31,6 +31,7 @@ class FreeDevices:
         self.pools = pools
         self.faults: dict[Item, str] = {}
         self.shares: dict[Item, int] = {}
+        self.told: tuple[str, ...] = ()
         self.items: tuple[Item, ...] = ()
         self.singles: tuple[Item, ...] = ()
         self._asked: frozenset[Item] = frozenset()
@@ -66,6 +67,11 @@ class FreeDevices:
             item: shares_of(item, self.pools.pools, self._matching)
             for item in self.items
         }
+        of_items = (
+            told_of_choices(item, self.pools.pools, self._matching)
+            for item in self.items
+        )
+        self.told = tuple(sorted(filter(None, of_items)))
 
     def _fault(self, item: Item) -> str:
         """

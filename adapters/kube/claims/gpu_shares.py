@@ -8,12 +8,13 @@ by alternatives.
 import re
 from collections.abc import Iterable
 
-from adapters.kube.claims.device_items import Item
+from adapters.kube.claims.device_items import Item, ItemPart
 from adapters.kube.claims.device_matching import DeviceMatching, consumption
 from adapters.kube.claims.device_pools import Pool
 from adapters.kube.claims.device_reader import Device, qualified
 from adapters.kube.claims.device_requests import DeviceAsk
 from adapters.kube.objects.fields import FieldError
+from models.devices.gpu_counts import counted_gpus, in_gpus, shown_gpus
 from models.devices.gpu_parts import WHOLE
 from models.resources import SHARES_PER_GPU
 
@@ -52,6 +53,22 @@ def shares_of(item: Item, pools: Iterable[Pool], matching: DeviceMatching) -> in
             default=0,
         )
     return total
+
+
+def told_of_choices(item: Item, pools: Iterable[Pool], matching: DeviceMatching) -> str:
+    """
+    Say that the largest alternative counts, where they count differently.
+    """
+    pools, found = tuple(pools), []
+    for part in item.parts if len(item.parts) == 1 else ():
+        for ask, count in zip(part.asks, part.counts, strict=True):
+            one = Item((ItemPart((ask,), (count,)),))
+            found.append(shares_of(one, pools, matching))
+    most, least = max(found, default=0), min(found, default=0)
+    if most == least:
+        return ""
+    counts = f"as {counted_gpus(in_gpus(most))}, not as {shown_gpus(in_gpus(least))}"
+    return f"claims of {item}: queues count them {counts}, whichever they get"
 
 
 def _asked(ask: DeviceAsk, pool: Pool, matching: DeviceMatching) -> int:

@@ -96,6 +96,7 @@ class DeviceRoom:
         closed |= rows.closed
         warnings = (
             *free.pools.warnings,
+            *free.told,
             *(f"devices of node {name}: {closed[name]}" for name in sorted(closed)),
         )
         shared = _shared(users, mine)

@@ -63,10 +63,10 @@ def test_where_one_number_of_gpus_is_not_whole_all_count_parts():
         quota("b", max={"nvidia.com/gpu": "4"}),
         quota("c", max={"nvidia.com/gpu": "0.0001"}),
     )
-    rules = {name: dict(found[name].resources) for name in "ab"}
+    a, b = (dict(found[name].resources) for name in "ab")
 
-    assert {"gpu-share": QueueResource(quota=10_500, limit=17_500, weight=5)} == rules["a"]
-    assert {"gpu-share": QueueResource(quota=0, limit=28_000, weight=8)} == rules["b"]
+    assert {"gpu-share": QueueResource(quota=10_500, limit=17_500, weight=5)} == a
+    assert {"gpu-share": QueueResource(quota=0, limit=28_000, weight=8)} == b
     assert not found["c"].open
 
 

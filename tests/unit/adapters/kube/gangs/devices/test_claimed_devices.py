@@ -262,6 +262,17 @@ def test_what_is_wrong_with_a_claim_is_said_with_its_field():
     assert "its end is not expected" in why("p", FOUR, class_, *one)
 
 
+def test_what_alternatives_count_in_queues_is_told_where_they_differ():
+    either = first_of("r", (GPU_CLASS, ()), (GPU_CLASS, ()))
+    one = assembled(node(gpus=0), *classes(), FOUR, *asking("p", either)).snapshot
+    either["firstAvailable"][0]["count"] = 3
+    three = assembled(node(gpus=0), *classes(), FOUR, *asking("p", either)).snapshot
+
+    assert not one.warnings
+    (told,) = three.warnings
+    assert told.endswith("queues count them as 3 GPUs, not as 1, whichever they get")
+
+
 def test_devices_that_nobody_asks_for_change_no_snapshot():
     with_ = assembled(node(gpus=0), *classes(), FOUR, pod()).snapshot
     without = assembled(node(gpus=0), pod()).snapshot
