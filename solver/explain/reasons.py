@@ -99,15 +99,19 @@ def _reserved(problem: Problem) -> dict[str, Waiting]:
     Say of reserved gangs how many places they have on how many nodes, and who leaves.
     """
     frozen, found = problem.frozen, {}
-    leave = {(one.gang, one.host) for one in frozen.exits}
-    leave |= {(gang, node) for gang, node, _ in ending_pods(problem)}
+    leave: dict[int, set[str]] = {}
+    for gang, node in (
+        *((one.gang, one.host) for one in frozen.exits),
+        *((gang, node) for gang, node, _ in ending_pods(problem)),
+    ):
+        leave.setdefault(node, set()).add(gang)
     for unit in (*frozen.units, *frozen.committed):
         for state in unit.states:
             places = frozen.places.get(state.key)
             if places is not None:
                 hosts = [host for row in places for host in row]
                 facts: Facts = {"pods": len(hosts), "nodes": len(set(hosts))}
-                who = sorted({gang for gang, node in leave if node in hosts})
+                who = sorted({x for host in hosts for x in leave.get(host, ())})
                 facts |= {"leave": listed(who, "gang")} if who else {}
                 found[state.key] = Waiting(Reason.WAITING_FOR_PREEMPTION, facts)
     return found

@@ -14,6 +14,7 @@ from solver.place.draft import Draft
 from solver.problem.problem import Problem, Step, Unit
 from solver.problem.running_domains import staying
 from solver.problem.when_empty.never_starts import needed
+from solver.score.reserved_pods import least_kept
 from solver.score.tier import LOSSES, TierKey
 from solver.score.tiers import trivial_bound
 from solver.search.best_so_far import BestSoFar
@@ -75,15 +76,17 @@ class Sure:
         for key, value in zip(keys, values, strict=True):
             borrows = key.name == "borrowing"
             widest = widest_bound(rest if borrows else self.bare, key)
+            if key.name == "packing" and not any(unit.starts for unit in rest.units):
+                widest = least_kept(self.bare)
             found.append(value in {self.found.get(key), widest})
-            if key.name == "entitled" and value == widest:
-                rest = _without_entitled(rest, key)
+            if key.name in {"entitled", "borrowing"} and value == widest:
+                rest = _without_started(rest, key)
         return tuple(found)
 
 
-def _without_entitled(problem: Problem, key: TierKey) -> Problem:
+def _without_started(problem: Problem, key: TierKey) -> Problem:
     """
-    Leave out who is entitled in every choice: all of a band who may be are.
+    Leave out who starts in every choice: all of a band who may, by right or borrowing.
     """
     return replace(
         problem,
@@ -92,7 +95,7 @@ def _without_entitled(problem: Problem, key: TierKey) -> Problem:
             for unit in problem.units
             if not unit.starts
             or unit.band != key.band
-            or not _may_be_entitled(problem, unit)
+            or (key.name == "entitled" and not _may_be_entitled(problem, unit))
         ),
     )
 

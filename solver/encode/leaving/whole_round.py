@@ -73,11 +73,11 @@ class RoundEncoding:
         """
         Count the pods of reserved starts in a tier of what is kept idle.
         """
+        kept = kept_by(self.idle.problem, name)
         for kind in self.held:
             for vars_ in kind.states:
                 for i, row in placed(vars_, kind.starts).items():
-                    requests = vars_.state.leaves[i].pod_set.requests
-                    total.extend(row, kept_by(self.idle.problem, name, requests))
+                    total.extend(row, kept(vars_.state.leaves[i].pod_set.requests))
         return total
 
 

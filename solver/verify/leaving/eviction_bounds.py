@@ -113,7 +113,8 @@ def reclaim_bounds(evidence: Evidence) -> Iterator[Violation]:
 
     A queue that is missing has no share: nothing of it is above one.
     """
-    own = {loss.gang.queue for loss, _ in taken(evidence.losses.values(), RECLAIM)}
+    losses = evidence.losses.values()
+    own = {loss.gang.queue for loss in losses if RECLAIM in loss.rules}
     for queue in sorted(own - evidence.queues.keys()) if evidence.queues else ():
         yield Violation("reclaim-bound", queue, "pods reclaimed from a missing queue")
     reclaimed = _reclaimed(evidence)
