@@ -128,7 +128,7 @@ def _pods(small: SmallModel, changes: Changes | None) -> Iterator[_Pods]:
             for name, node in nodes.items():
                 place = gang.key, leaf.name, name
                 running = _on(leaf, name, PodPhase.RUNNING)
-                stay: Sum = running
+                stay: Sum = 0 if gang.key in small.facts.stale else running
                 new: Sum = sum(small.pods_on(*place))
                 bound = fresh = new
                 left = 0
@@ -137,7 +137,7 @@ def _pods(small: SmallModel, changes: Changes | None) -> Iterator[_Pods]:
                     fresh = new - changes.kept.get(place, 0)
                     left = changes.left.get(place, 0)
                     new = new + changes.moved.get(place, 0)
-                    stay = running - changes.gone.get(place, 0)
+                    stay = stay - changes.gone.get(place, 0)
                 yield _Pods(
                     said=leaf.neighbours,
                     node=node,

@@ -15,6 +15,7 @@ from exact import (
     check_feasible,
     gather,
 )
+from models.neighbours import Near, Neighbours
 from models.plan import Placement
 from models.policy import Evict, Policy
 from solver.problem.problem import problem_of
@@ -24,6 +25,7 @@ from tests.helpers.build import (
     group,
     leaf,
     line,
+    node,
     nodes,
     plan,
     queue,
@@ -331,3 +333,18 @@ def test_what_is_held_is_not_given_to_others_and_what_leaves_runs_no_more():
     ends = [("gpus", None, 0), ("gangs", None, 0), ("order", None, 1)]
     assert [*lost, *starts, *ends] == found
     assert [4, 2, 2] == [n for name, _, n in idle if name in {"gpus", "gangs", "order"}]
+
+
+def test_pods_of_a_stale_gang_that_leaves_are_nobodys_neighbours():
+    gone = gang("gone", running=["n0"], neighbours=Neighbours(selected=("y",)))
+    near = Neighbours(near=Near(pods="y", keys=("rack",)))
+    waits = gang("w", gpus=1, neighbours=near)
+    case = snapshot([node("n0", labels={"rack": "r"}, gpus=1)], [gone, waits])
+    shares = problem_of(case, Policy()).shares
+
+    def starts(stale):
+        found = best_first_step(case, Policy(), shares, stale)
+        return any(value for name, _, value in found if name == "entitled")
+
+    assert starts(())
+    assert not starts({"default/gone"})
