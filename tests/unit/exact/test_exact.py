@@ -336,7 +336,7 @@ def test_what_is_held_is_not_given_to_others_and_what_leaves_runs_no_more():
 
 
 def test_pods_of_a_stale_gang_that_leaves_are_nobodys_neighbours():
-    gone = gang("gone", running=["n0"], neighbours=Neighbours(selected=("y",)))
+    gone = gang("gone", gpus=0, running=["n0"], neighbours=Neighbours(selected=("y",)))
     near = Neighbours(near=Near(pods="y", keys=("rack",)))
     waits = gang("w", gpus=1, neighbours=near)
     case = snapshot([node("n0", labels={"rack": "r"}, gpus=1)], [gone, waits])
