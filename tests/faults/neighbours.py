@@ -334,9 +334,12 @@ FAULTS = [
         "first-come-keeps-its-volume",
         "who has a volume takes no other one for who reaches only that",
         switch(
-            "solver.problem.neighbours.claimed_volumes:VolumeMatching.open",
-            lambda _old: (
-                lambda self: {one for one, number in self.spare.items() if number > 0}
+            "solver.problem.neighbours.claimed_volumes:VolumeMatching._take_one",
+            lambda old: (
+                lambda self, asker: (
+                    any(self.spare[one] > 0 for one in self.suited(asker))
+                    and old(self, asker)
+                )
             ),
         ),
         ("volumes/a-claim-leaves-a-volume-to-who-reaches-no-other",),

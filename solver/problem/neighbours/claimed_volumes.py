@@ -6,8 +6,8 @@ What pods have stays theirs for the round, whoever leaves: its claim does.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -31,6 +31,7 @@ class VolumeMatching:
         self.reached = reached
         self.held: dict[Asker, Counter[ReachedVolumes]] = {}
         self.spare = {one: one.number for here in reached for one in here}
+        self.holders: dict[ReachedVolumes, Counter[Asker]] = {}
         self.shared: dict[Asker, Counter[int]] = {}
         self._suited: dict[Asker, list[ReachedVolumes]] = {}
 
@@ -40,9 +41,8 @@ class VolumeMatching:
         """
         found = VolumeMatching(())
         found.reached, found._suited = self.reached, self._suited
-        found.held = {asker: row.copy() for asker, row in self.held.items()}
-        found.spare = dict(self.spare)
-        found.shared = {asker: row.copy() for asker, row in self.shared.items()}
+        found.held, found.holders = dict(self.held), dict(self.holders)
+        found.spare, found.shared = dict(self.spare), dict(self.shared)
         return found
 
     def suited(self, asker: Asker) -> list[ReachedVolumes]:
@@ -62,10 +62,8 @@ class VolumeMatching:
         """
         Let so many more pods in a domain share a claim; tell whether it has a volume.
         """
-        row = self.shared.setdefault(asker, Counter())
-        row[domain] += number
-        if row[domain] <= 0:
-            del row[domain]
+        row = self.shared.get(asker, Counter()) + Counter({domain: number})
+        self.shared[asker] = row
         held = self.held.get(asker)
         if held and not (row and held.keys() <= set(self.suited(asker))):
             self.give(asker, 1)
@@ -75,35 +73,17 @@ class VolumeMatching:
         """
         Give volumes to so many more claims; say how many get one.
         """
-        for done in range(number):
-            if not self._take_one(asker):
-                return done
-        return number
+        tried = range(number)
+        return next((n for n in tried if not self._take_one(asker)), number)
 
     def give(self, asker: Asker, number: int) -> None:
         """
         Take volumes back from so many claims.
         """
-        row = self.held.get(asker, Counter())
         for _ in range(number):
-            one = next(iter(row))
+            one = next(iter(self.held[asker]))
             self.spare[one] += 1
-            row[one] -= 1
-            if not row[one]:
-                del row[one]
-
-    def open(self) -> set[ReachedVolumes]:
-        """
-        Name the volumes of which one is free, or can be if others take another one.
-        """
-        found = {one for one, number in self.spare.items() if number > 0}
-        before = -1
-        while before != len(found):
-            before = len(found)
-            for asker, row in self.held.items():
-                if not found.isdisjoint(self.suited(asker)):
-                    found.update(row)
-        return found
+            self._change(asker, one, -1)
 
     def _take_one(self, asker: Asker) -> bool:
         came: _Ways = dict.fromkeys(self.suited(asker), (asker, None))
@@ -112,11 +92,10 @@ class VolumeMatching:
             if self.spare[one] > 0:
                 self._hand_on(one, came)
                 return True
-            for holder, row in self.held.items():
-                if row.get(one):
-                    more = [x for x in self.suited(holder) if x not in came]
-                    came |= dict.fromkeys(more, (holder, one))
-                    queue += more
+            for holder in self.holders.get(one, ()):
+                more = [x for x in self.suited(holder) if x not in came]
+                came |= dict.fromkeys(more, (holder, one))
+                queue += more
         return False
 
     def _hand_on(self, one: ReachedVolumes, came: _Ways) -> None:
@@ -127,32 +106,40 @@ class VolumeMatching:
         at: ReachedVolumes | None = one
         while at is not None:
             taker, had = came[at]
-            row = self.held.setdefault(taker, Counter())
-            row[at] += 1
+            self._change(taker, at, 1)
             if had is not None:
-                row[had] -= 1
-                if not row[had]:
-                    del row[had]
+                self._change(taker, had, -1)
             at = had
+
+    def _change(self, asker: Asker, one: ReachedVolumes, number: int) -> None:
+        """
+        Let claims have so many more of some volumes; rows are never changed in place.
+        """
+        self.held[asker] = self.held.get(asker, Counter()) + Counter({one: number})
+        holders = self.holders.get(one, Counter())
+        self.holders[one] = holders + Counter({asker: number})
 
 
 @dataclass(slots=True)
 class ClaimedVolumes:
     """
     The claims of pods that are there or come, by the domains that their nodes are in.
+
+    ``parts`` number the domains, ``known`` says where pods may be, below 0 if unknown.
     """
 
     of_node: Ints
     matching: VolumeMatching
+    parts: Ints
     claims: Counter[Asker] = field(default_factory=Counter)
-    known: dict[object, Bools] = field(default_factory=dict)
+    known: dict[tuple[object, tuple[object, ...]], Ints] = field(default_factory=dict)
 
     def copy(self) -> "ClaimedVolumes":
         """
         Give the same, to be changed.
         """
-        return ClaimedVolumes(
-            of_node=self.of_node,
+        return replace(
+            self,
             matching=self.matching.copy(),
             claims=self.claims.copy(),
             known=dict(self.known),
@@ -162,10 +149,14 @@ class ClaimedVolumes:
         """
         Count pods on nodes, fewer where counts are below zero.
         """
-        self.known.clear()
-        for domain, count in zip(
-            self.of_node[nodes].tolist(), counts.tolist(), strict=True
-        ):
+        domains = self.of_node[nodes]
+        changed = np.isin(self.parts, self.parts[domains]) & (self.parts >= 0)
+        self.known = {
+            key: np.where(changed, -1, row)
+            for key, row in self.known.items()
+            if set(said.shared).isdisjoint(key[1])
+        }
+        for domain, count in zip(domains.tolist(), counts.tolist(), strict=True):
             for kind, number in said.claims:
                 self._count((domain, kind), number * count)
             for asker in said.shared if count else ():
@@ -178,46 +169,36 @@ class ClaimedVolumes:
         """
         for asker, row in self.matching.held.items():
             self.matching.give(asker, row.total())
-        for asker in sorted(
-            self.claims, key=lambda one: (isinstance(one[0], str), one)
-        ):
+        for asker in sorted(self.claims, key=lambda x: (isinstance(x[0], str), x)):
             self.matching.take(asker, self.claims[asker])
 
     def may_be(self, said: Neighbours) -> Bools:
         """
         Tell on which nodes one more pod finds a volume for each of its claims.
         """
-        key = said.claims, said.shared
-        if key not in self.known:
-            domains = range(len(self.matching.reached))
-            able = [*self._able(said, domains), False]
-            self.known[key] = np.array(able, dtype=bool)[self.of_node]
-        return self.known[key]
+        unknown = np.append(np.full(len(self.parts) - 1, -1), 0)
+        row = self.known.setdefault((said.claims, said.shared), unknown)
+        for domain in np.flatnonzero(row < 0).tolist():
+            row[domain] = self._is_able(said, domain)
+        return row[self.of_node] > 0
 
-    def _able(self, said: Neighbours, domains: Sequence[int]) -> Iterator[bool]:
-        alone = len(said.claims) == 1 and said.claims[0][1] == 1 and not said.shared
-        found = self.matching.open() if alone else set()
-        for domain in domains:
-            asked = [((domain, kind), number) for kind, number in said.claims]
-            if alone:
-                yield not found.isdisjoint(self.matching.suited(asked[0][0]))
-            else:
-                trial = self.matching.copy()
-                yield all(trial.take(asker, n) == n for asker, n in asked) and all(
-                    trial.share(asker, domain, 1) for asker in said.shared
-                )
+    def _is_able(self, said: Neighbours, domain: int) -> bool:
+        """
+        Tell whether one more pod finds a volume for each of its claims in a domain.
+        """
+        trial = self.matching.copy()
+        return all(trial.take((domain, x), n) == n for x, n in said.claims) and all(
+            trial.share(one, domain, 1) for one in said.shared
+        )
 
     def _count(self, asker: Asker, number: int) -> None:
         is_shared = isinstance(asker[0], str)
         self.claims[asker] = number + (0 if is_shared else self.claims[asker])
-        if number > 0 and not is_shared:
-            self.matching.take(asker, number)
-            return
-        have = self.matching.held.get(asker, Counter()).total()
-        self.matching.give(asker, max(0, have - self.claims[asker]))
-        for other, claims in self.claims.items():
+        others = self.claims if is_shared or number <= 0 else ()
+        for other in (asker, *others):
             have = self.matching.held.get(other, Counter()).total()
-            self.matching.take(other, claims - have)
+            self.matching.give(other, have - self.claims[other])
+            self.matching.take(other, self.claims[other] - have)
 
 
 def claimed_volumes(domains: KeyDomains) -> ClaimedVolumes:
@@ -228,4 +209,19 @@ def claimed_volumes(domains: KeyDomains) -> ClaimedVolumes:
     known = dict(zip(of_node.tolist(), domains.nodes, strict=True))
     number = int(of_node.max(initial=-1)) + 1
     matching = VolumeMatching([known[at].volumes for at in range(number)])
-    return ClaimedVolumes(of_node, matching)
+    return ClaimedVolumes(of_node, matching, _parts(matching.reached))
+
+
+def _parts(reached: Sequence[tuple[ReachedVolumes, ...]]) -> Ints:
+    """
+    Give each domain a number, those that volumes join the same; no domain comes last.
+    """
+    parts = np.arange(len(reached) + 1)
+    parts[-1] = -1
+    first: dict[ReachedVolumes, int] = {}
+    for domain, here in enumerate(reached):
+        for one in here:
+            other = parts[first.setdefault(one, domain)]
+            if other != parts[domain]:
+                parts[parts == other] = parts[domain]
+    return parts
