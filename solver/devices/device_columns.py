@@ -292,3 +292,14 @@ def shared_devices(held: Iterable[DeviceHolder]) -> set[tuple[str, int]]:
         if one.part is not None
         for place in one.pod.devices
     }
+
+
+def names_whole(columns: DeviceColumns, rows: Ints) -> NDArray[np.bool_]:
+    """
+    Tell of each row whether it is known which device a whole one is.
+    """
+    if WHOLE_GPU not in columns.sharers:
+        return np.zeros(len(rows), dtype=bool)
+    at = columns.first + _FIRST_HOLDER + columns.sharers.index(WHOLE_GPU)
+    own = rows[:, at : columns.block.stop : columns.width]
+    return np.asarray((own < 0).any(axis=1))

@@ -13,7 +13,7 @@ import numpy as np
 from models.devices.gpu_parts import GpuPart
 from models.nodes import Node
 from models.resources import GPU
-from solver.devices.device_columns import DeviceColumns
+from solver.devices.device_columns import DeviceColumns, names_whole
 from solver.devices.device_states import DeviceStates
 from solver.devices.part_places import (
     Content,
@@ -199,9 +199,14 @@ class PartRoom:
         """
         Give the room there is both first and later, nothing new in either.
 
-        Idle GPUs on which somebody has a part later are not idle.
+        Idle GPUs on which somebody has a part later are not idle.  Where nobody knows
+        which devices whole pods have, those who come later have what these leave first.
         """
-        rows, opened = self.devices.both(first, later, first[:, self.gpu])
+        most = first[:, self.gpu]
+        free = np.array([node.mig is None for node in self.nodes])
+        free &= ~names_whole(self.devices, first) & ~names_whole(self.devices, later)
+        short = np.clip(most - later[:, self.gpu], 0, np.maximum(0, most))
+        rows, opened = self.devices.both(first, later, np.where(free, short, most))
         idle = first[:, self.gpu] - opened
         rows[:, self.gpu] = np.minimum(idle, later[:, self.gpu])
         return self.filled(rows)
