@@ -5,7 +5,7 @@ In a small cluster it is this round that is planned anew.  In a large one it is 
 next, after this plan: who starts now runs then, so that little is left to plan.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -17,6 +17,7 @@ from models.changes import (
     policy_after,
 )
 from models.errors import PlanRejectedError
+from models.neighbours import Neighbours
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
@@ -313,8 +314,8 @@ def _cannot(then: Snapshot, policy: Policy, gang: str, memo: ProblemMemo) -> boo
     if state is None or state.satisfied:
         return False
     unit = unit_of(problem, gang)
-    others = any(one.starts and one.key != unit.key for one in problem.units)
-    if others and (_counts_others(unit) or open_steps(problem)):
+    others = [one for one in problem.units if one.starts and one.key != unit.key]
+    if others and (_counts_some(unit, others) or open_steps(problem)):
         return False  # it may be beside another one, or take what leaves for it
     rules = rules_of(problem, problem, unit)
     budget = Budget(policy.limits, 0, Stopwatch(None))
@@ -322,12 +323,18 @@ def _cannot(then: Snapshot, policy: Policy, gang: str, memo: ProblemMemo) -> boo
     return ask.answer(frozenset(rules)) is False
 
 
-def _counts_others(unit: Unit) -> bool:
+def _counts_some(unit: Unit, others: Iterable[Unit]) -> bool:
     """
     Tell whether a place of a unit may be one only beside others that start.
     """
-    said = [leaf.pod_set.neighbours for state in unit.states for leaf in state.leaves]
-    return any(one.near or one.spread for one in said)
+    said = [*_said(unit)]
+    wanted = {one.near.pods for one in said if one.near}
+    wanted.update(rule.pods for one in said for rule in one.spread)
+    return any(wanted & {*one.selected} for other in others for one in _said(other))
+
+
+def _said(unit: Unit) -> Iterator[Neighbours]:
+    return (leaf.pod_set.neighbours for x in unit.states for leaf in x.leaves)
 
 
 def _halved(

@@ -120,11 +120,11 @@ def spoiled(plan, snapshot, chance):
 
 
 def test_a_snapshot_of_what_changed_is_that_of_all_there_is():
-    snapshots_are_the_same(250, 1)
+    snapshots_are_the_same(200, 1)
 
 
 def test_a_plan_does_not_depend_on_what_is_kept():
-    plans_are_the_same(150, 3)
+    plans_are_the_same(100, 3)
 
 
 @pytest.mark.slow
