@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from adapters.kube.api.errors import NotFoundError
-from adapters.service.run_settings import ConfigFile
+from adapters.service.run_settings import ConfigFile, running
 from tests.cluster.binaries import NoControlPlaneError, must_run, packaging_tool
 from tests.helpers.kube.deployed import BASE, FOLDERS, REPOSITORY
 from tools.chart.files import CHART
@@ -90,6 +90,25 @@ def test_helm_and_kustomize_render_the_same_objects(tool, rendered, folder):
     assert wanted.keys() == made.keys()
     for key, raw in wanted.items():
         assert raw == made[key]
+
+
+@pytest.mark.parametrize("shard", ["default", "blue"])
+def test_who_observes_may_write_its_lease_alone_and_finds_it(rendered, shard):
+    raws = rendered("--set", f"run.observe=true,shard={shard}")
+    rules = [
+        rule
+        for raw in raws
+        if raw["kind"] in {"ClusterRole", "Role"}
+        for rule in raw["rules"]
+    ]
+    writing = [rule for rule in rules if not {"list", "watch"} >= {*rule["verbs"]}]
+    names = [name for rule in writing for name in rule.get("resourceNames", [])]
+    (lease,) = (raw for raw in raws if raw["kind"] == "Lease")
+    settings = running(config(raws), {}, {}).run
+
+    assert {("leases",)} == {tuple(rule["resources"]) for rule in writing}
+    assert [f"phalanx-{settings.shard}"] == names == [lease["metadata"]["name"]]
+    assert settings.observe
 
 
 def test_helm_finds_nothing_to_mend(tool):

@@ -8,6 +8,10 @@ from typing import Any
 
 import yaml
 
+from adapters.kube.acting.permissions import to_observe
+from adapters.kube.acting.role import roles
+from adapters.kube.dialects.registry import dialects
+from adapters.kube.gangs.kinds import resources_of
 from tools.chart.marks import Marks
 from tools.chart.source import (
     BASE,
@@ -40,12 +44,26 @@ def templates() -> dict[str, str]:
     for path in files(BASE):
         condition = ".Values.namespace.create" if path.stem == "namespace" else ""
         made[f"templates/{path.name}"] = _template(path, condition)
+    made["templates/role.yaml"] = _roles(made["templates/role.yaml"])
     for path in files(MONITORING):
         name = f"templates/monitoring-{path.name}"
         made[name] = _template(path, ".Values.monitoring.enabled")
     for path in files(PRODUCTION):
         made[f"templates/{path.name}"] = _template(path, ".Values.records.keep")
     return made
+
+
+def _roles(acting: str) -> str:
+    """
+    Let who only observes have the roles of that, which cannot write.
+    """
+    asked = to_observe(resources_of(dialects()), "default")
+    written = (_written(raw, Marks()) for raw in roles(asked, "phalanx", SPACE))
+    observing = "# Written by `phalanx config role --observe`.\n" + "---\n".join(
+        written
+    )
+    first, other, last = "{{- if .Values.run.observe }}", "{{- else }}", "{{- end }}"
+    return f"{first}\n{observing}{other}\n{acting}{last}\n"
 
 
 def _template(path: Path, condition: str) -> str:

@@ -16,10 +16,10 @@
 {{- end }}
 {{- end }}
 
-{{/* The file of settings. */}}
+{{/* The file of settings; who observes leads by the Lease that is installed. */}}
 {{- define "phalanx.settings" -}}
 {{- $run := deepCopy .Values.run -}}
-{{- if ne .Values.shard "default" }}{{ $_ := set $run "shard" .Values.shard }}{{ end -}}
+{{- if or (ne .Values.shard "default") $run.observe }}{{ $_ := set $run "shard" .Values.shard }}{{ end -}}
 {{- with .Values.nodePool }}{{ $_ := set $run "nodePool" . }}{{ end -}}
 apiVersion: phalanx/v1
 kind: Config

@@ -63,7 +63,8 @@ def test_templates_use_every_value_and_no_other():
         f"image.{name}" for name in re.findall(r"\.(repository|tag|digest)\b", text)
     }
 
-    known = {value.name for value in VALUES} | {"policy", "run", "run.schedulerNames"}
+    known = {value.name for value in VALUES} | {"policy", "run"}
+    known |= {"run.schedulerNames", "run.observe"}
     assert known == (used - {"image"}) | image
 
 
