@@ -15,7 +15,7 @@ from adapters.compare.tier_words import SCALES, shown, tier_name
 from adapters.inventory.gangs import GangRow, RowsMemo, why_shown
 from adapters.inventory.listed import Seen, Why
 from adapters.inventory.queues import QueueRow, rows_without_gangs
-from adapters.ui.gpu_cells import GpuCells, cells_of
+from adapters.ui.gpu_cells import GpuCells, cells_of, parts_of_others
 from models.devices.gpu_counts import in_gpus, shares_asked
 from models.errors import printable
 from models.memory.aged_gangs import ages_of
@@ -178,13 +178,13 @@ def natural(text: str) -> tuple[tuple[int, int, str], ...]:
 
 def _node(node: Node, group: int) -> list[Any]:
     """
-    Give name, group, GPUs, GPUs of others' pods, and whether it is closed.
+    Give name, group, GPUs, those of others' pods but parts, and whether it is closed.
     """
     return [
         printable(node.name),
         group,
         shares_asked(node.allocatable) // SHARES_PER_GPU,
-        in_gpus(shares_asked(node.used)),
+        in_gpus(shares_asked(node.used) - sum(n for _, n in parts_of_others(node))),
         int(node.unschedulable),
     ]
 

@@ -13,13 +13,17 @@ from models.gangs import PodPhase, PodSet, pod_sets
 from models.memory.aged_gangs import still
 from models.nodes import Node
 from models.plan import Operation, Plan
-from models.resources import SHARES_PER_GPU, Resources, num_gpus
+from models.resources import GPU_SHARE, SHARES_PER_GPU, Resources, num_gpus
 from models.snapshot import Snapshot
 
 RUNS, ENDS, PROMISED, BOUND, EVICTED, MOVED, KEPT = "r", "t", "p", "b", "e", "m", "k"
 """
 How pods are there: they run, terminate, have a place promised by an earlier round; or
 by this plan are bound, evicted, moved away, have a place kept for them.
+"""
+_OTHERS, _TAKEN = -1, "o"
+"""
+Pods of others, and how these are there.
 """
 _NOW = {
     PodPhase.RUNNING: RUNS,
@@ -73,12 +77,25 @@ def cells_of(
     return found.cells()
 
 
+def parts_of_others(node: Node) -> list[tuple[int, int]]:
+    """
+    Give the parts of devices that others have, in 1/7000, where parts are counted.
+    """
+    shared = [x for x in node.taken if x.contract and GPU_SHARE in node.used]
+    return [
+        (x.device, counts_as(GpuPart(x.contract, x.cores, memory=x.memory), (memory,)))
+        for memory in [node.gpu_memory]
+        for x in shared
+    ]
+
+
 class _Gathered:
     """
     What was found on the nodes so far, a leaf at a time.
     """
 
     def __init__(self, nodes: Sequence[Node]) -> None:
+        self._nodes = nodes
         self._at = {node.name: place for place, node in enumerate(nodes)}
         self._memory = [node.gpu_memory for node in nodes]
         self._there = [defaultdict[tuple[int, str], int](int) for _ in nodes]
@@ -113,6 +130,10 @@ class _Gathered:
             sorted((gang, gpus, how) for (gang, how), gpus in each.items())
             for each in self._there
         ]
+        for at, node in enumerate(self._nodes):
+            for device, share in parts_of_others(node):
+                size = share * WHOLE // SHARES_PER_GPU
+                self._parts[at].append((_OTHERS, device, size, _TAKEN))
         parts = {at: sorted(row) for at, row in self._parts.items()}
         return GpuCells(rows, in_gpus(self._after), parts)
 

@@ -19,7 +19,7 @@ function paint(at, count) {
 
 function partsOf(node, parts, view) {
   // Devices of which parts are taken stand last, each filled from below.
-  const shown = view === "now" ? "remtp" : "rbtemk", slots = new Map();
+  const shown = view === "now" ? "oremtp" : "orbtemk", slots = new Map();
   const devices = [...new Set(parts.map((part) => part[1]))].sort((a, b) => a - b);
   for (const [gang, device, size, how] of parts) {
     if (!shown.includes(how)) continue;

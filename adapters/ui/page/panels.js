@@ -206,10 +206,13 @@ function saysNode(frame, cells, at) {
     if ("rbtem".includes(how)) used += gpus;
     parts.push(`${gpus ? gpus + " × " : ""}${frame.gangs[gang].name}${words}`);
   }
+  const on = {};
   for (const [gang, device, size, how] of shared) {
-    if ("rbtem".includes(how)) used += size / 1000;
-    parts.push(`${hundredths(size / 1000)} of GPU ${device}: ${frame.gangs[gang].name}${HOW[how] || ""}`);
+    if ("orbtem".includes(how)) on[device] = (on[device] || 0) + size / 1000;
+    const who = gang < 0 ? "pods of others" : frame.gangs[gang].name;
+    parts.push(`${hundredths(size / 1000)} of GPU ${device}: ${who}${HOW[how] || ""}`);
   }
+  for (const part of Object.values(on)) used += Math.min(1, part);
   if (node[3]) parts.push(`${node[3]} by pods of others`);
   const free = hundredths(Math.max(0, node[2] - used));
   const where = frame.groups[node[1]];

@@ -7,7 +7,7 @@ from dataclasses import replace
 from adapters.loop.plan_round import planned as planned_round
 from adapters.ui.frame import FramesMemo, RoundFacts, frame_document, natural
 from adapters.ui.frame_store import MOST_FRAMES, FrameStore, RoundAnswers
-from models.devices.gpu_parts import GpuDevice, GpuPart
+from models.devices.gpu_parts import GpuDevice, GpuPart, TakenDevice
 from models.memory.aged_gangs import AgedGangs
 from models.policy import Policy
 from solver import decide
@@ -70,6 +70,16 @@ def test_parts_of_devices_are_shown_where_they_are():
     found = frame(snapshot([node("n0")], [pod]), planned=False)
 
     assert {0: [(0, 3, 500, "r"), (0, 5, 500, "r")]} == found["parts"]
+
+
+def test_parts_that_others_have_are_shown_on_their_device_and_no_gpu_of_their_own():
+    taken = TakenDevice(2, "phalanx", cores=500)
+    used = {"nvidia.com/gpu": 2, "gpu-share": 10_500}
+    shared = replace(node("n0", used=used), taken=(taken,))
+    found = frame(snapshot([shared]), planned=False)
+
+    assert {0: [(-1, 2, 500, "o")]} == found["parts"]
+    assert 1 == found["nodes"][0][3]
 
 
 def test_without_a_plan_only_what_is_there_is_shown():
