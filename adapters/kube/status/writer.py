@@ -52,6 +52,7 @@ class StatusWriter:
         self._wake = threading.Condition()
         self._next: Told | None = None
         self._missed: deque[Told] = deque(maxlen=_MOST_MISSED)
+        self._left: list[Saying] = []
         self._stopped = False
         self._hushed = False
         self.thread = SupervisedThread("status", self._run)
@@ -77,7 +78,7 @@ class StatusWriter:
         """
         Hand in what a round says; it takes the place of what is not written yet.
 
-        What was refused in a round that is passed over is still told.
+        Who started or was refused in a round that is passed over is still told of it.
         """
         with self._wake:
             if self._next is not None and self._next.receipts:
@@ -91,6 +92,7 @@ class StatusWriter:
         """
         with self._wake:
             self._missed.clear()
+            self._left.clear()
             self._next = None
             self._hushed = True
             self._wake.notify_all()
@@ -112,14 +114,17 @@ class StatusWriter:
         BusyError
             When the server is busy or away.
         """
+        while self._left:
+            self._tell_what_happened(self._left.pop())
         while self._missed:
             for saying in sayings(self._missed.popleft()):
-                self._gangs.tell_events(saying)
+                self._tell_what_happened(saying)
         whole, every = True, sorted(sayings(told), key=self._urgency)
         proofs = self._proofs
         if proofs is not None:
             proofs.begin(told)
-        for saying in every if proofs is None else map(proofs.of, every):
+        said = every if proofs is None else map(proofs.of, every)
+        for at, saying in enumerate(said, start=1):
             key = saying.standing.key
             if _is_same(self._settled.get(key), saying):
                 continue
@@ -130,6 +135,7 @@ class StatusWriter:
             else:
                 whole = False
             if self._is_outdated():
+                self._left = [x for x in every[at:] if x.events or x.bound]
                 return True
         self._forget(every)
         return whole and not (proofs is not None and proofs.is_open)
@@ -169,6 +175,15 @@ class StatusWriter:
             rank = 1 if before is None else 2
         priority, age = saying.weight
         return rank, -priority, -age
+
+    def _tell_what_happened(self, saying: Saying) -> None:
+        """
+        Tell of a round that is passed over who started in it, and who was refused.
+        """
+        if saying.bound and not saying.open:
+            self._told_or_left(saying)
+        else:
+            self._gangs.tell_events(saying)
 
     def _told_or_left(self, saying: Saying) -> bool:
         """

@@ -301,6 +301,39 @@ def test_what_was_refused_in_a_round_that_is_passed_over_is_still_told(volcano):
     assert any("FailedBinding" in line and "denied" in line for line in events)
 
 
+def without_start(told):
+    """
+    Give a round in which the gang that fits runs already, and nothing is said of it.
+    """
+    waiting = [line for line in told.plan.gangs if line.name != "team/fits"]
+    plan = replace(told.plan, gangs=tuple(waiting), operations=())
+    return replace(told, plan=plan, receipts=())
+
+
+def test_who_started_in_a_round_that_is_passed_over_is_still_told_of_it(volcano):
+    volcano.writer.tell(volcano.told())
+    volcano.writer.tell(without_start(volcano.told()))
+    newest = volcano.writer._next
+    volcano.writer._next = None  # the thread takes it
+    volcano.writer.write(newest)
+
+    assert any("Scheduled" in line for line in held(volcano.server)["events"])
+
+
+def test_who_started_in_a_round_that_is_broken_off_is_still_told_of_it(volcano):
+    newest = without_start(volcano.told())
+    writer = volcano.fresh()
+    writer._urgency = lambda saying: (bool(saying.bound), 0, 0)  # last of all
+    writer._next = newest  # it comes while the first is written
+    writer.write(volcano.told())
+    before = held(volcano.server)["events"]
+    writer._next = None
+    writer.write(newest)
+
+    assert not any("Scheduled" in line for line in before)
+    assert any("Scheduled" in line for line in held(volcano.server)["events"])
+
+
 def test_who_is_hushed_writes_nothing_more(volcano):
     volcano.server.refuse_next("podgroups", 500)
     writer = volcano.fresh(pace=WritePace(first=0.05, rate=10_000))
