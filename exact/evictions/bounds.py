@@ -5,6 +5,7 @@ What bounds a step of the small model: room, queues, budgets, and the policy.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
+from exact.evictions.gained import gained
 from exact.evictions.step import (
     CONSOLIDATE,
     Place,
@@ -277,8 +278,7 @@ def _add_policy_bounds(step: Step) -> None:
         if most is not None:
             step.cp.add(total(terms) <= most)
     if evict.max_lost_per_gpu is not None and step.stage is not Stage.IDLE:
-        gained = _gained(step, evict.max_lost_per_gpu)
-        step.cp.add(lost_work(step) <= gained)
+        step.cp.add(lost_work(step) <= gained(step, evict.max_lost_per_gpu))
 
 
 def lost_work(step: Step) -> cp_model.LinearExpr:
@@ -350,17 +350,4 @@ def lost_rank(step: Step) -> cp_model.LinearExpr:
     return total(
         levels.index(step.level(runner.gang)) * step.evicted(runner)
         for runner in _counted(step)
-    )
-
-
-def _gained(step: Step, seconds: int) -> cp_model.LinearExpr:
-    """
-    Give the GPU-seconds that the pods reserved in this step run in some seconds.
-    """
-    mine = frozenset(step.beneficiaries())
-    return total(
-        gpu_seconds(step.before, _requests(step, place[0], place[1]), seconds)
-        * (var - step.now[place])
-        for place, var in step.small.binds.items()
-        if place[0] in mine
     )

@@ -320,9 +320,13 @@ def _add_lost(
 def _held_part(model: cp_model.CpModel, kind: TypeVars, ready: TypeVars) -> TypeVars:
     """
     Ensure that what starts in a step is either bound or reserved.
+
+    For whom a queue loses some of its share, that one is reserved.
     """
     held = model.new_bool_var("")
     model.add(held + ready.starts.chosen == kind.starts.chosen)
+    if kind.guaranteed.variable is not None:
+        model.add(kind.guaranteed.variable <= held)
     return TypeVars(
         units=kind.units,
         starts=Count(held, 1),
