@@ -3,6 +3,7 @@ Reading a trace: which form it has, its jobs in order, and what was done to them
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -94,7 +95,8 @@ def _is_swf(file: TraceFile) -> bool:
         return True
     if file.parquet or "." in name.rpartition("/")[2]:
         return False
-    first = next((text for _, text in lines_of(file, Tally(file.name))), "")
+    with closing(lines_of(file, Tally(file.name))) as lines:
+        first = next((text for _, text in lines), "")
     return first.lstrip().startswith(";")
 
 

@@ -6,7 +6,8 @@ import csv
 import gzip
 import hashlib
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO
 
@@ -102,7 +103,7 @@ class _Unpacked(gzip.GzipFile):
         self._below.close()
 
 
-def lines_of(file: TraceFile, tally: Tally) -> Iterator[tuple[int, str]]:
+def lines_of(file: TraceFile, tally: Tally) -> Generator[tuple[int, str], None, None]:
     """
     Walk the lines of a text with their numbers; what is not text is counted.
     """
@@ -138,17 +139,17 @@ def rows_of(file: TraceFile, tally: Tally) -> Iterator[tuple[int, Row]]:
     if file.parquet:
         yield from _parquet_rows(file, tally)
         return
-    lines = lines_of(file, tally)
-    head = _head(file, lines)
-    for number, line in lines:
-        if not line:
-            continue
-        tally.rows += 1
-        cells = _cells(line)
-        if len(cells) < len(head):
-            tally.leave_out("too-few-cells", number, line)
-            continue
-        yield number, dict(zip(head, cells, strict=False))
+    with closing(lines_of(file, tally)) as lines:
+        head = _head(file, lines)
+        for number, line in lines:
+            if not line:
+                continue
+            tally.rows += 1
+            cells = _cells(line)
+            if len(cells) < len(head):
+                tally.leave_out("too-few-cells", number, line)
+                continue
+            yield number, dict(zip(head, cells, strict=False))
 
 
 def head_of(file: TraceFile) -> Sequence[str]:
@@ -157,7 +158,8 @@ def head_of(file: TraceFile) -> Sequence[str]:
     """
     if file.parquet:
         return [str(name) for name in _parquet(file).schema_arrow.names]
-    return _head(file, lines_of(file, Tally(file.name)))
+    with closing(lines_of(file, Tally(file.name))) as lines:
+        return _head(file, lines)
 
 
 def marks_of(file: TraceFile, kind: str) -> tuple[str, ...]:
@@ -174,10 +176,11 @@ def _said(file: TraceFile) -> Iterator[str]:
         packed = (_parquet(file).schema_arrow.metadata or {}).get(MARKS.encode(), b"")
         yield from packed.decode("utf-8", "replace").splitlines()
         return
-    for _, line in lines_of(file, Tally(file.name)):
-        if not line.startswith((NOTE, PART)):
-            return
-        yield line
+    with closing(lines_of(file, Tally(file.name))) as lines:
+        for _, line in lines:
+            if not line.startswith((NOTE, PART)):
+                return
+            yield line
 
 
 def _head(file: TraceFile, lines: Iterator[tuple[int, str]]) -> list[str]:
