@@ -31,7 +31,12 @@ def has_room_now(now: Problem, draft: Draft) -> bool:
 def has_room_later(later: Problem, draft: Draft) -> bool:
     """
     Tell whether all that a draft starts or moves has its place once others have left.
+
+    Who leaves by an earlier step leaves no more room.
     """
+    gone = {(one.gang, one.pod.name) for one in later.frozen.exits}
+    if any((one.gang, one.pod.name) in gone for one in draft.exits):
+        return False
     rest = without(later, draft.exits)
     if (rest.room.now < np.minimum(later.room.now, 0)).any():
         return False

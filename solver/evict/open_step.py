@@ -93,14 +93,10 @@ class Opened:
             An answer of the model.
         whole
             Whether it was made for this step, with all starts that others leave for;
-            else it may lack room, what found no place gives no right, and somebody may
-            have left already.
+            else it may lack room, and what found no place gives no right.
         """
         has_room = whole or has_room_later(self.problem, draft)
         if not (has_room and has_room_now(self.now, draft)):
-            return False
-        gone = {(one.gang, one.pod.name) for one in self.now.frozen.exits}
-        if any((one.gang, one.pod.name) in gone for one in draft.exits):
             return False
         if draft.exits and strands_reserved(self.now, draft):
             return False
