@@ -145,10 +145,10 @@ def quiet(caplog):
 def test_a_mutated_object_of_a_server_is_its_own_fault():
     with Cluster() as cluster:
         before = cluster.source.snapshot()
-        cluster.play(8, 50, 3)
+        cluster.play(5, 50, 3)
         warm = blocks()
         for seed in (6, 7):
-            cluster.play(6, 50, seed)
+            cluster.play(4, 50, seed)
 
         assert not any(cluster.source.num_passed_by().values())
         assert before == cluster.source.snapshot()
