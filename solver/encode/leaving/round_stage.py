@@ -108,7 +108,8 @@ def add_stage(
         model, opened, levels, before, is_first=is_first
     )
     bound = placing(model, opened.now, levels)
-    _want_no_more(model, bound)
+    for each in (encoding, bound):
+        _want_no_more(model, each)
     add_limits(model, opened.now, bound.types)
     held = [
         _held_part(model, kind, ready)
