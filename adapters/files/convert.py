@@ -2,7 +2,8 @@
 Checked files to records: names given, defaults filled in, equal things shared.
 """
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from adapters.files.checking.across_file import expanded
 from adapters.files.checking.device_checks import asks_for_parts
@@ -25,14 +26,18 @@ from models.documents.scenario import (
     TopologySpec,
 )
 from models.documents.written import quota_amount
-from models.gangs import DisruptionBudget, Gang
+from models.gangs import DisruptionBudget, Gang, pod_sets
 from models.host_ports import ports_offered
 from models.memory.usage_hours import parse_usage
+from models.names import nearest
 from models.nodes import HOSTNAME, Node, Taint
 from models.queues import Queue, QueueResource, say_parts, with_shared_gpus
 from models.resources import CLAIMED_GPUS, DEFAULT_PODS, PODS, Resources
 from models.snapshot import Snapshot
 from models.topology import Topology
+from models.why.reasons import counted
+
+_MOST_NAMED = 3
 
 
 def make_snapshot(given: Given) -> Snapshot:
@@ -46,9 +51,10 @@ def _plain_snapshot(given: Given) -> Snapshot:
     """
     Build the snapshot as it is written, without what is reckoned of models.
     """
+    nodes, gangs = sorted(_nodes(given), key=lambda node: node.name), _gangs(given)
     return Snapshot(
-        nodes=tuple(sorted(_nodes(given), key=lambda node: node.name)),
-        gangs=_gangs(given),
+        nodes=tuple(nodes),
+        gangs=gangs,
         queues=tuple(sorted(_queues(given), key=lambda q: q.name)),
         topologies=tuple(
             sorted(map(_topology, given.topologies), key=lambda t: t.name)
@@ -58,7 +64,7 @@ def _plain_snapshot(given: Given) -> Snapshot:
         held=given.held,
         also_waiting=tuple(each.pair for each in given.also_waiting),
         run_times=record_of(given.run_times, given.run_time_levels),
-        warnings=tuple(_warnings(given)),
+        warnings=(*_warnings(given), *_lost(nodes, gangs)),
     )
 
 
@@ -200,3 +206,19 @@ def _warnings(given: Given) -> Iterable[str]:
             f"{relaxed} gangs say NonStrict and are planned as Strict: "
             "part of a gang is never held"
         )
+
+
+def _lost(nodes: Sequence[Node], gangs: Iterable[Gang]) -> Iterable[str]:
+    """
+    Name the nodes of pods that are not there, and what may have been meant.
+    """
+    known = {node.name for node in nodes}
+    pods = (pod for gang in gangs for leaf in pod_sets(gang.tree) for pod in leaf.pods)
+    lost = Counter(pod.node for pod in pods if pod.node and pod.node not in known)
+    for name, number in sorted(lost.items())[:_MOST_NAMED]:
+        stem = name.rpartition("-")[0]
+        found = stem if stem in known else nearest(name, known)
+        hint = f"; is {found} meant?" if found else ""
+        yield f"{counted(number, 'pod')} on {name}, which is not among the nodes{hint}"
+    if len(lost) > _MOST_NAMED:
+        yield f"and pods on {len(lost) - _MOST_NAMED} more nodes that are not there"

@@ -10,12 +10,22 @@ from tests.helpers.truth.proofs import check_names, check_outcomes
 
 TINY = range(10_000, 10_300)
 MANY = range(20_000, 23_000)
+FOUND = (20_079, 20_267, 20_570, 21_514, 22_724)
+"""
+Where names once decided who waits, what is lost, or whether there was a plan at all.
+"""
 
 
 @pytest.mark.drawn
 @pytest.mark.parametrize("seed", TINY)
 def test_names_order_and_seed_change_nothing_that_is_proven(seed):
     check_names(aged(victim_case(seed, tiny=True)), seed)
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("seed", FOUND)
+def test_where_names_once_decided_they_do_not(seed):
+    check_names(aged(victim_case(seed)), seed)
 
 
 @pytest.mark.slow

@@ -205,7 +205,7 @@ def test_everything_in_the_schema_is_read():
     )
     assert 1 == found.snapshot.budgets[0].allowed
     assert 300 == found.snapshot.queues[0].preempt_min_runtime
-    assert 1 == len(found.snapshot.warnings)
+    assert 2 == len(found.snapshot.warnings)
     assert 3 == found.policy.seed
 
 
@@ -330,3 +330,11 @@ def test_run_times_are_read_by_kind_and_written_as_they_are_counted():
     assert again.run_times == snapshot.run_times
     assert content_hash(again) == content_hash(snapshot)
     assert content_hash(again) != content_hash(scenario_of("test", scenario()).snapshot)
+
+
+def test_a_node_of_pods_that_is_not_there_is_named_with_what_is_meant():
+    document = gang(replicas=1, running=[{"node": "m-0"}])
+    document["given"]["nodes"] = [{"name": "m", "allocatable": {"nvidia.com/gpu": 8}}]
+    (warning,) = scenario_of("test", document).snapshot.warnings
+
+    assert "1 pod on m-0, which is not among the nodes; is m meant?" == warning
