@@ -24,7 +24,7 @@ FAULTS: tuple[Fault, ...] = (
         "entitled-where-others-leave",
         "who is entitled waits for room that somebody leaves for one that borrows",
         switch("solver.evict.entitled_first:has_room_now", always(True)),
-        ("evict/moves/what-a-move-frees-is-for-who-borrows",),
+        ("evict/moves/an-entitled-start-stands-where-there-is-room-now",),
     ),
     Fault(
         "round-reserves-entitled",
@@ -58,12 +58,6 @@ FAULTS: tuple[Fault, ...] = (
         "in the whole round a limit knows what each step does, and not both",
         switch("solver.encode.leaving.joined_steps:_add_limits", always(None)),
         ("evict/reclaim/what-is-left-below-a-limit-is-nobodys",),
-    ),
-    Fault(
-        "shares-step-by-step",
-        "in the whole round a share knows what each step starts, and not both",
-        switch("solver.encode.leaving.joined_steps:_add_shares", always(None)),
-        ("evict/reservations/what-is-reserved-first-takes-from-the-share",),
     ),
     Fault(
         "chosen-without-room",
