@@ -115,7 +115,7 @@ def _keep_leftovers(step: Step, soon: Rows) -> None:
                 leaves[at].append(amount * step.leaves(runner))
     for table in (frozen.places, frozen.targets):
         for (key, leaf, node), number in table.items():
-            for name, amount in _requests(step, key, leaf).items():
+            for name, amount in step.requests(key, leaf).items():
                 freed[node, name] -= amount * number
     mine = {p: v for p, v in step.small.binds.items() if p[0] not in frozen.reserved}
     places = _loads(step, mine)
@@ -136,15 +136,10 @@ def _loads(step: Step, counts: Counts) -> Rows:
     """
     rows: Rows = defaultdict(list)
     for (key, leaf, node), var in counts.items():
-        for name, amount in _requests(step, key, leaf).items():
+        for name, amount in step.requests(key, leaf).items():
             if amount > 0 and not is_reckoned(name):
                 rows[node, name].append(amount * var)
     return rows
-
-
-def _requests(step: Step, key: str, name: str) -> Mapping[str, int]:
-    leaves = pod_sets(step.before.gangs[key].gang.tree)
-    return next(leaf.requests for leaf in leaves if leaf.name == name)
 
 
 # --- queues ---------------------------------------------------------------------
@@ -181,7 +176,7 @@ def _keep_limit(step: Step, queue: str, resource: str, room: int) -> None:
     """
     frozen = step.frozen
     held = sum(
-        _requests(step, key, leaf).get(resource, 0) * number
+        step.requests(key, leaf).get(resource, 0) * number
         for (key, leaf, _), number in frozen.places.items()
         if queue in step.before.gangs[key].bounding
     )
@@ -202,7 +197,7 @@ def _demand(
     step: Step, counts: Counts, queue: str, resource: str, *, hard: bool = False
 ) -> list[Term]:
     return [
-        _requests(step, place[0], place[1]).get(resource, 0) * var
+        step.requests(place[0], place[1]).get(resource, 0) * var
         for place, var in counts.items()
         if queue in step.before.gangs[place[0]].bounding
         and not (hard and step.before.gangs[place[0]].gang.preemptible)

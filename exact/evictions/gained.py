@@ -58,12 +58,10 @@ def _held(step: Step, mine: frozenset[str]) -> dict[str, dict[Place, Term]]:
 
 
 def _worth(step: Step, held: dict[Place, Term], seconds: int) -> cp_model.LinearExpr:
-    terms = []
-    for (key, name, _), number in held.items():
-        leaves = pod_sets(step.before.gangs[key].gang.tree)
-        leaf = next(leaf for leaf in leaves if leaf.name == name)
-        terms.append(gpu_seconds(step.before, leaf.requests, seconds) * number)
-    return total(terms)
+    return total(
+        gpu_seconds(step.before, step.requests(key, name), seconds) * number
+        for (key, name, _), number in held.items()
+    )
 
 
 def _leavers(step: Step) -> Iterator[_Leavers]:

@@ -114,7 +114,7 @@ def _short_nodes(
     held: dict[tuple[str, str], list[Term]] = defaultdict(list)
     for place, var in step.small.binds.items():
         key, name, node = place
-        for resource, amount in _requests(step, key, name).items():
+        for resource, amount in step.requests(key, name).items():
             if amount and key in team:
                 own[node, resource].append(amount * var)
             if amount and key in others:
@@ -156,13 +156,8 @@ def _later(step: Step, node: str, resource: str) -> int:
     for table in (frozen.places, frozen.targets):
         for (key, name, where), number in table.items():
             if where == node:
-                free -= number * _requests(step, key, name).get(resource, 0)
+                free -= number * step.requests(key, name).get(resource, 0)
     return free
-
-
-def _requests(step: Step, key: str, name: str) -> dict[str, int]:
-    leaves = pod_sets(step.before.gangs[key].gang.tree)
-    return dict(next(leaf.requests for leaf in leaves if leaf.name == name))
 
 
 def _short_limits(
@@ -182,7 +177,7 @@ def _short_limits(
                 (queue.rule(resource).quota, step.before.held_hard, True),
             ):
                 terms = [
-                    _requests(step, key, name).get(resource, 0)
+                    step.requests(key, name).get(resource, 0)
                     * (var if key in team else step.now[key, name, node])
                     for (key, name, node), var in step.small.binds.items()
                     if key in team or key in others
@@ -204,7 +199,7 @@ def _drift(step: Step, queue: str, resource: str) -> int:
     """
     gangs = step.before.gangs
     more = sum(
-        number * _requests(step, key, name).get(resource, 0)
+        number * step.requests(key, name).get(resource, 0)
         for (key, name, _), number in step.frozen.places.items()
         if queue in gangs[key].bounding
     )

@@ -206,6 +206,13 @@ class Step:
         """
         return band_level(start_priority(self.small, key), self.policy.bands)
 
+    def requests(self, key: str, name: str) -> Resources:
+        """
+        Give what one pod of a leaf asks for.
+        """
+        leaves = pod_sets(self.before.gangs[key].gang.tree)
+        return next(leaf.requests for leaf in leaves if leaf.name == name)
+
     def queue(self, key: str) -> str:
         """
         Name a gang's leaf queue; nothing where there are no queues.

@@ -19,7 +19,7 @@ from solver.explain.could_start_alone import (
     has_neighbours,
     is_by_hand,
 )
-from solver.explain.ending_pods import ending_on, ending_pods
+from solver.explain.ending_pods import Ending, ending_on, ending_pods
 from solver.explain.fragments import pieces
 from solver.explain.left_on_devices import rest_of_devices
 from solver.explain.protected import Protection
@@ -98,7 +98,9 @@ def _reserved(problem: Problem) -> dict[str, Waiting]:
     """
     Say of reserved gangs how many places they have on how many nodes, and who leaves.
     """
-    frozen, found = problem.frozen, {}
+    frozen, found = problem.frozen, dict[str, Waiting]()
+    if not frozen.places:
+        return found
     leave: dict[int, set[str]] = {}
     for gang, node in (
         *((one.gang, one.host) for one in frozen.exits),
@@ -131,7 +133,7 @@ class _Explainer:
         self._takers = Takers(bare, outcome.problem, outcome.draft)
         self._heads = {head.key for head in outcome.heads}
         self._known_short: dict[str, Waiting | None] = {}
-        self._ending = list(ending_pods(bare))
+        self._ending: list[Ending] | None = None
         self._left: Alone | None = None
         self._left_over = cache(partial(_left_over, outcome))
 
@@ -201,6 +203,8 @@ class _Explainer:
         return self._known_short[unit.key]
 
     def _with_ending(self, found: Waiting, unit: Unit) -> Waiting:
+        if self._ending is None:
+            self._ending = list(ending_pods(self._bare))
         nodes, resource = matching(self._bare, unit), str(found.facts["resource"])
         ending = ending_on(self._bare, self._ending, nodes, resource)
         return Waiting(found.reason, {**found.facts, **ending})

@@ -16,22 +16,17 @@ from solver.search.choices import Sure
 from solver.search.search_outcome import Outcome, tier_results
 
 
-def plan_greedily(
-    problem: Problem, budget: Budget, known: Draft | None = None
-) -> Outcome:
+def plan_greedily(problem: Problem, budget: Budget) -> Outcome:
     """
     Plan gang by gang; the bounds are those of arithmetic.
-
-    What it does in the first step with evictions may be ``known``.
     """
     ready = Draft()
     sure = Sure(problem)
     for step in (Step.ENTITLED, Step.BORROWING):
         opened = open_step(problem, step, ready)
         if opened is not None:
-            by_hand = opened.by_hand().first if known is None else known
-            known, sure.open = None, True
-            problem, ready = freeze(problem, by_hand, step)
+            sure.open = True
+            problem, ready = freeze(problem, opened.by_hand().first, step)
     draft = greedy(problem)
     if strands_reserved(problem, draft):
         draft = complete(problem, ready)

@@ -42,22 +42,18 @@ def search(problem: Problem, budget: Budget) -> Outcome:
     )
     if found.is_greedy:
         return outcome
-    by_hand = plan_greedily(problem, budget, course.by_hand)
-    return _no_worse(found, outcome, by_hand, sure)
+    return _no_worse(found, outcome, plan_greedily(problem, budget), sure)
 
 
 class _Course:
     """
     The steps of a round, from any of them on.
-
-    ``by_hand`` is what greedy would do in the first of them, where that was looked for.
     """
 
     def __init__(self, budget: Budget) -> None:
         self.watch = budget.watch
         self.budget = budget
         self.sizes: list[ModelSize] = []
-        self.by_hand: Draft | None = None
 
     def whole(self, problem: Problem) -> Finished:
         """
@@ -106,9 +102,6 @@ class _Course:
             with self.budget.keeping(now.problem.tuning.search.kept_for_steps):
                 best = run.best()
             self.sizes += run.sizes
-            is_first = not now.decided and not now.ready.places
-            if is_first and run.opened.idle is opened.idle:
-                self.by_hand = run.opened.first
             known = now.known.copy()
             self._freeze(Decided(run.opened, now.problem, best, run.values, known), now)
         return self._last(now)

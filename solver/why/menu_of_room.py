@@ -23,6 +23,7 @@ from models.resources import SHARES_PER_GPU
 from models.why.kept_off import DRAINED
 from models.why.verdicts import Verdict
 from solver.explain.room_now import rows_of
+from solver.problem.node_room import Ints
 from solver.problem.problem import Problem, Unit
 from solver.why.menu_line import OF_OTHERS, OF_ROOM, MenuLine
 from solver.why.named_rules import NamedRule
@@ -131,9 +132,7 @@ def _of_running(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLi
     Offer to evict running gangs: those first that hold least where the unit may be.
     """
     nodes = problem.room.nodes
-    shapes = [row for row, _ in rows_of(problem, unit)]
-    allowed = problem.shapes.allowed[shapes].any(axis=0)
-    may = {nodes[at].name for at in np.flatnonzero(allowed)}
+    may = {nodes[at].name for at in _allowed(problem, unit)}
     held: dict[str, int] = {}
     own = {state.key for state in unit.states}
     for gang in problem.snapshot.gangs:
@@ -148,6 +147,14 @@ def _of_running(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLi
     for name in sorted(held, key=lambda name: (held[name], name))[:MOST_EVICTED]:
         price = -(-prices.evict * held[name] // SHARES_PER_GPU)
         yield MenuLine.once(Verdict.ROOM, EvictedGangs(gangs=(name,)), price, OF_OTHERS)
+
+
+def _allowed(problem: Problem, unit: Unit) -> Ints:
+    """
+    List the nodes where pods of a unit may be, in whatever domain.
+    """
+    rows = [row for row, _ in rows_of(problem, unit)]
+    return np.flatnonzero(problem.shapes.allowed[rows].any(axis=0))
 
 
 def _of_more_nodes(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLine]:
@@ -169,7 +176,7 @@ def _of_more_nodes(problem: Problem, unit: Unit, prices: Prices) -> Iterator[Men
     def used(plan: Plan) -> int:
         return len({op.node for op in plan.operations if op.node} - known)
 
-    for at in np.flatnonzero(problem.shapes.allowed[rows].any(axis=0)):
+    for at in _allowed(problem, unit):
         node = problem.room.nodes[at]
         if any((there[at] >= problem.shapes.requests[row]).all() for row in rows):
             labels = tuple(node.labels.get(key) for key in _levels(problem, unit))

@@ -5,7 +5,7 @@ In a small cluster it is this round that is planned anew.  In a large one it is 
 next, after this plan: who starts now runs then, so that little is left to plan.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -17,7 +17,6 @@ from models.changes import (
     policy_after,
 )
 from models.errors import PlanRejectedError
-from models.neighbours import Neighbours
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
@@ -35,7 +34,7 @@ from solver.round import (
     propose,
 )
 from solver.why.menu_line import MenuLine
-from solver.why.named_rules import rules_of
+from solver.why.named_rules import leaves_of, rules_of
 from solver.why.start_under import StartUnder, is_closed, open_steps
 from solver.why.why_waits import unit_of
 
@@ -327,14 +326,14 @@ def _counts_some(unit: Unit, others: Iterable[Unit]) -> bool:
     """
     Tell whether a place of a unit may be one only beside others that start.
     """
-    said = [*_said(unit)]
+    said = [leaf.neighbours for leaf in leaves_of(unit)]
     wanted = {one.near.pods for one in said if one.near}
     wanted.update(rule.pods for one in said for rule in one.spread)
-    return any(wanted & {*one.selected} for other in others for one in _said(other))
-
-
-def _said(unit: Unit) -> Iterator[Neighbours]:
-    return (leaf.pod_set.neighbours for x in unit.states for leaf in x.leaves)
+    return any(
+        wanted & {*leaf.neighbours.selected}
+        for other in others
+        for leaf in leaves_of(other)
+    )
 
 
 def _halved(

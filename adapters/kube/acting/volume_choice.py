@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from adapters.kube.acting.pod_claims import PodClaims
 from adapters.kube.gangs.kinds import CLASSES, VOLUMES
 from adapters.kube.gangs.storage.free_volumes import (
-    is_kept_for,
+    kept_already,
     smallest_first,
     suiting,
 )
@@ -47,14 +47,8 @@ class VolumeChoice:
         if not wanted:
             return
         volumes = list(self._volumes())
-        named: dict[str, list[VolumeRecord]] = {}
-        for each in volumes:
-            if each.kept_for is not None:
-                named.setdefault("/".join(each.kept_for[:2]), []).append(each)
-        for key, (claim, _) in wanted.items():
-            for each in named.get(key, ()):
-                if is_kept_for(each, claim):
-                    self._kept[key] = each.name
+        kept = kept_already((claim for claim, _ in wanted.values()), volumes)
+        self._kept = {"/".join(at): volume.name for at, volume in kept.items()}
         free = smallest_first(volumes, {*given, *self._claims.volumes()})
         order = sorted(wanted, key=lambda key: (wanted[key][0].size, key))
         self._chosen = each_its_own(

@@ -174,7 +174,7 @@ def smallest_first(
     return sorted(free, key=lambda volume: (volume.size, volume.name))
 
 
-def is_kept_for(volume: VolumeRecord, claim: ClaimRecord) -> bool:
+def _is_kept_for(volume: VolumeRecord, claim: ClaimRecord) -> bool:
     """
     Tell whether a volume is for one claim, which then gets no other.
 
@@ -202,7 +202,7 @@ def _holds(volume: VolumeRecord, claim: ClaimRecord) -> bool:
 
 
 def kept_already(
-    wanted: Iterable[WantedVolume], volumes: Iterable[VolumeRecord]
+    claims: Iterable[ClaimRecord], volumes: Iterable[VolumeRecord]
 ) -> dict[Claim, VolumeRecord]:
     """
     Give the claims that a volume names, each with it.
@@ -212,10 +212,11 @@ def kept_already(
         if volume.kept_for is not None:
             named.setdefault(volume.kept_for[:2], []).append(volume)
     return {
-        each.at: volume
-        for each in wanted
-        for volume in named.get(each.at, ())
-        if is_kept_for(volume, each.claim)
+        at: volume
+        for claim in claims
+        for at in [(claim.namespace, claim.name)]
+        for volume in named.get(at, ())
+        if _is_kept_for(volume, claim)
     }
 
 

@@ -47,7 +47,7 @@ class VolumeRoom:
         there = [x for x in self._volumes.of(volumes) if x is not None]
         classes = [(each, _class_of(storage, each)) for each in wanted]
         waits = [(each, of) for each, of in classes if of is not None]
-        kept = kept_already((each for each, _ in waits), there)
+        kept = kept_already((each.claim for each, _ in waits), there)
         static = (x for x, of in waits if x.at not in kept and not of.provisions)
         self.found = free_for(static, there, set(_named(claims)), kept)
         return self.found.changed(old)
