@@ -23,7 +23,8 @@ def kept_by(problem: Problem, name: TierName) -> Callable[[Resources], int]:
     if name == "packing":
         most = int(room.holes.max(initial=0)) ** 2
     else:
-        most = STEPS * max(num_gpus(node.allocatable) for node in room.nodes)
+        gpus = (num_gpus(node.allocatable) for node in room.nodes)
+        most = STEPS * max(gpus, default=0)
 
     def kept(requests: Resources) -> int:
         gpus = math.ceil(problem.gpus_of(requests) / room.pieces)
