@@ -177,8 +177,8 @@ def _broken_holes(small: SmallModel) -> Expr:
     """
     Sum the squares of what was free on the nodes that get pods.
 
-    Each reserved pod counts for each of its GPUs, and at least once, one more than the
-    largest of them.
+    Each reserved pod counts for each of its GPUs, at least once and at most a thousand
+    times, one more than the largest of them.
     """
     holes = _holes(small)
     terms = [holes[node] ** 2 * var for node, var in small.receives.items()]
@@ -187,7 +187,9 @@ def _broken_holes(small: SmallModel) -> Expr:
     for key, fact in small.planned():
         for leaf in pod_sets(fact.gang.tree) if key in small.reserved else ():
             gpus = -(-gpu_pieces(leaf.requests, pieces) // pieces)
-            terms.append(waiting * max(1, gpus) * small.placed[key][leaf.name])
+            terms.append(
+                waiting * min(max(1, gpus), 1_000) * small.placed[key][leaf.name]
+            )
     return _total(terms)
 
 

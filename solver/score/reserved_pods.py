@@ -11,6 +11,11 @@ from solver.devices.device_fragments import STEPS
 from solver.problem.gang_state import least_need
 from solver.problem.problem import Problem
 
+_MOST_GPUS = 1_000
+"""
+More GPUs of one pod count as so many: sums of squares of a million must be numbers.
+"""
+
 
 def kept_by(problem: Problem, name: TierName) -> Callable[[Resources], int]:
     """
@@ -28,7 +33,7 @@ def kept_by(problem: Problem, name: TierName) -> Callable[[Resources], int]:
 
     def kept(requests: Resources) -> int:
         gpus = math.ceil(problem.gpus_of(requests) / room.pieces)
-        return max(1, gpus) * (most + 1)
+        return min(max(1, gpus), _MOST_GPUS) * (most + 1)
 
     return kept
 
