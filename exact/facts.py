@@ -6,13 +6,24 @@ Everything here follows from the snapshot alone; nothing decides anything.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import product
+from math import ceil
 
 from exact.devices import held_devices
 from exact.trees import least_value, satisfied
 from models.gangs import ON_A_NODE, Gang, MatchPolicy, PodPhase, PodSet, Tree, pod_sets
 from models.queues import Queue, QueueResource
-from models.resources import GPU, Resources, is_worth_nothing, num_gpus, summed
+from models.resources import (
+    GPU,
+    GPU_SHARE,
+    SHARES_PER_GPU,
+    Resources,
+    is_gpu,
+    is_worth_nothing,
+    num_gpus,
+    summed,
+)
 from models.snapshot import Snapshot
 
 COUNTED: Mapping[MatchPolicy, tuple[PodPhase, ...]] = {
@@ -130,14 +141,24 @@ def pod_value(requests: Resources, totals: Resources) -> int:
     """
     Give a pod's value: 10^9 times its largest part of the cluster, rounded up.
 
-    Whoever asks for more than a hundred clusters counts as a hundred.
+    A GPU is rounded up by itself, and a thousandth of one where parts are counted, so
+    that two are worth twice as much as one.  Whoever asks for more than a hundred
+    clusters counts as a hundred.
     """
     parts = [
-        -(-(10**9) * amount // totals[name])
+        _part(name, amount, totals[name])
         for name, amount in requests.items()
         if totals.get(name, 0) > 0 and not is_worth_nothing(name)
     ]
     return min(100 * 10**9, max([1, *parts]))
+
+
+def _part(name: str, amount: int, total: int) -> int:
+    whole = Fraction(10**9)
+    if is_gpu(name) or name == GPU_SHARE:
+        counted = Fraction(SHARES_PER_GPU, 1000) if name == GPU_SHARE else Fraction(1)
+        return ceil(amount / counted * ceil(whole * counted / total))
+    return ceil(whole * amount / total)
 
 
 def gpu_seconds(facts: Facts, requests: Resources, seconds: int) -> int:

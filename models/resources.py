@@ -22,6 +22,7 @@ SHARES_PER_GPU = 7000
 """
 Of which thousandths, as files write them, and sevenths are whole numbers.
 """
+SHARES_PER_THOUSANDTH = SHARES_PER_GPU // 1000
 PODS = "pods"
 DEFAULT_PODS = 110
 LARGEST = 2**50

@@ -5,7 +5,15 @@ Pod values: the common currency in which tiers count what starts.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from models.resources import Resources, is_worth_nothing, num_gpus, summed
+from models.resources import (
+    GPU_SHARE,
+    SHARES_PER_THOUSANDTH,
+    Resources,
+    is_gpu,
+    is_worth_nothing,
+    num_gpus,
+    summed,
+)
 from models.snapshot import Snapshot
 
 SCALE = 10**9
@@ -24,7 +32,8 @@ class PodValues:
     """
     A pod's value: 10⁹ times its largest share of the cluster, rounded up, at least 1.
 
-    Pods that share what they ask for are priced once.
+    Each GPU counts the same, however many of them a pod asks for (decision 0059).  Pods
+    that share what they ask for are priced once.
     """
 
     totals: Mapping[str, int]
@@ -62,8 +71,20 @@ class PodValues:
 
     def _price(self, requests: Resources) -> int:
         shares = [
-            -(-SCALE * amount // total)
+            _share(name, amount, total)
             for name, amount in requests.items()
             if (total := self.totals.get(name, 0)) > 0 and not is_worth_nothing(name)
         ]
         return min(LARGEST, max(1, *shares, 1))
+
+
+def _share(resource: str, amount: int, total: int) -> int:
+    """
+    Give an amount's share of a total; of GPUs it is one GPU's, or its thousandths'.
+    """
+    if is_gpu(resource):
+        return amount * -(-SCALE // total)
+    if resource == GPU_SHARE:
+        thousandth = -(-SCALE * SHARES_PER_THOUSANDTH // total)
+        return -(-amount * thousandth // SHARES_PER_THOUSANDTH)
+    return -(-SCALE * amount // total)

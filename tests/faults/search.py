@@ -252,4 +252,13 @@ FAULTS: tuple[Fault, ...] = (
         ),
         ("tiers/order-across-unlike-gangs",),
     ),
+    Fault(
+        "values-round-each-pod",
+        "what a pod asks for is rounded up as a whole, so that four are not twice two",
+        switch(
+            "solver.problem.pod_values:_share",
+            lambda _old: lambda _name, amount, total: -(-(10**9) * amount // total),
+        ),
+        ("tiers/order-among-as-many-gpus-of-a-cluster-of-24",),
+    ),
 )

@@ -8,7 +8,14 @@ from typing import NamedTuple
 
 from models.gangs import Gang, MatchPolicy, pod_sets
 from models.memory.aged_gangs import still
-from models.resources import Resources, is_worth_nothing, num_gpus
+from models.resources import (
+    GPU_SHARE,
+    SHARES_PER_THOUSANDTH,
+    Resources,
+    is_gpu,
+    is_worth_nothing,
+    num_gpus,
+)
 from solver.verify.evidence import Evidence
 from solver.verify.gang_counts import WAITING, is_satisfied, tally
 from solver.verify.plan_steps import STALE
@@ -16,6 +23,10 @@ from solver.verify.violation import Violation
 
 _MOST_BANDS = 8
 _GPUS_OF_A_CLUSTER_WITHOUT = 1000
+_UNITS = {GPU_SHARE: SHARES_PER_THOUSANDTH}
+"""
+Of what is not counted as a whole: what is rounded up together.
+"""
 
 
 class _Cost(NamedTuple):
@@ -35,6 +46,8 @@ class _Cost(NamedTuple):
 class _Scale:
     """
     What pods are worth: 10⁹ times their largest part of the cluster.
+
+    GPUs are worth the same each; where parts of them count, their thousandths are.
     """
 
     def __init__(self, evidence: Evidence) -> None:
@@ -52,13 +65,16 @@ class _Scale:
         return self._known[asked]
 
     def _price(self, requests: Resources) -> int:
-        whole = 10**9
-        parts = [
-            -(-whole * amount // self.offered[name])
-            for name, amount in requests.items()
-            if self.offered.get(name, 0) > 0 and not is_worth_nothing(name)
-        ]
-        return min(100 * whole, max([1, *parts]))
+        most = 1
+        for name, amount in requests.items():
+            total = self.offered.get(name, 0)
+            if total <= 0 or is_worth_nothing(name):
+                continue
+            units = _UNITS.get(name, 1 if is_gpu(name) else amount)
+            if units:
+                each = (10**9 * units + total - 1) // total
+                most = max(most, (amount * each + units - 1) // units)
+        return min(100 * 10**9, most)
 
     def gpu_seconds(self, requests: Resources, seconds: int) -> int:
         """

@@ -5,7 +5,10 @@ Pod values: what a pod is worth, whichever record of its requests is shown.
 import pickle
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from models.resources import GPU_SHARE, SHARES_PER_THOUSANDTH
 from solver.problem.pod_values import LARGEST, SCALE, PodValues
 
 GPU = "nvidia.com/gpu"
@@ -24,6 +27,21 @@ GPU = "nvidia.com/gpu"
 )
 def test_a_value_is_the_largest_share_of_the_cluster(requests, value):
     assert value == PodValues({GPU: 8, "cpu": 10}).of_pod(requests)
+
+
+@given(
+    st.integers(1000, 10**6),
+    st.sampled_from([GPU, "amd.com/gpu", GPU_SHARE]),
+    st.lists(st.integers(0, 64), min_size=1, max_size=5),
+)
+def test_gpus_are_worth_the_same_however_many_a_pod_asks_for(total, resource, asked):
+    step = SHARES_PER_THOUSANDTH if resource == GPU_SHARE else 1
+    values = PodValues({resource: total * step})
+
+    assert values.of_pod({resource: step * (sum(asked) + 1)}) == values.of_pod(
+        {resource: step}
+    ) + sum(values.of_pod({resource: step * n}) for n in asked if n)
+    assert SCALE <= values.of_pod({resource: step * total}) <= SCALE + total
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from tests.unit.solver.verify.verify_cases import (
     victim,
 )
 
-SIZE = 333_333_334
+SIZE = 333_333_336
 """
 The value of one node of three.
 """
