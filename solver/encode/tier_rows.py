@@ -2,7 +2,7 @@
 Tiers: what each of them counts, as sums over the model's variables.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import assert_never
 
 from solver.effort.cp_sat import cp_model
@@ -27,6 +27,29 @@ def tier_sum(problem: Problem, types: list[TypeVars], key: TierKey) -> Linear:
     for kind in types:
         add(problem, kind, key, total)
     return total
+
+
+def require_better(
+    model: cp_model.CpModel, tiers: Iterable[tuple[TierKey, Linear, int]]
+) -> None:
+    """
+    Ensure that some tier is better than its value, and those before it no worse.
+    """
+    ends = list[cp_model.IntVar]()
+    before: cp_model.IntVar | None = None
+    for key, row, value in tiers:
+        better, kept = model.new_bool_var(""), model.new_bool_var("")
+        total = row.expression
+        for literal, by in ((better, 1), (kept, 0)):
+            if key.direction == "max":
+                model.add(total >= value + by).only_enforce_if(literal)
+            else:
+                model.add(total <= value - by).only_enforce_if(literal)
+            if before is not None:
+                model.add_implication(literal, before)
+        ends.append(better)
+        before = kept
+    model.add_bool_or(ends)
 
 
 _Rows = Callable[[Problem, TypeVars, TierKey, Linear], None]

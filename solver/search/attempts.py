@@ -117,6 +117,18 @@ class Attempts:
         hint_answer(model, answer)
         return answer
 
+    def has_none(self, model: cp_model.CpModel, share: float) -> bool:
+        """
+        Tell whether it is proven that a model without an objective has no solution.
+        """
+        limit, manner = min(share, self.budget.left), self.routine(model).turns[0]
+        if limit <= 0:
+            return False
+        solver = solver_of(self.budget, manner, 0.0, limit, self.tuning)
+        status = solver.solve(model)
+        self.budget.charge(solver.deterministic_time)
+        return bool(status == cp_model.INFEASIBLE)
+
     def _turn(
         self,
         model: cp_model.CpModel,

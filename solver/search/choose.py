@@ -14,6 +14,7 @@ from solver.encode.demand import levels_of
 from solver.encode.leaving.round_stage import Stage
 from solver.encode.leaving.whole_round import RoundEncoding, encode_round
 from solver.encode.node_classes import Level
+from solver.encode.tier_rows import require_better
 from solver.encode.variables import Linear
 from solver.evict.beneficiaries import departures_of
 from solver.evict.open_step import Opened, may_open
@@ -132,12 +133,18 @@ class _Choice:
 
     def best(self) -> tuple[Finished, tuple[bool, ...]]:
         """
-        Go through the tiers until one stays open.
+        Go through the tiers until one stays open, or no round is better in any.
         """
         keys = self.found.keys
         proven: list[bool] = []
+        asked: Draft | None = None
         while len(proven) < len(keys):
             at = len(proven)
+            if asked is not self.found.draft and self._is_best(at):
+                for rest in range(at, len(keys)):
+                    self._close(rest)
+                return self.found, (True,) * len(keys)
+            asked = self.found.draft
             if not self._is_sure(at):
                 break
             self._close(at)
@@ -153,6 +160,22 @@ class _Choice:
         bounds = [*self.found.bounds]
         bounds[at] = self.found.values[at]
         self.found = replace(self.found, bounds=tuple(bounds))
+
+    def _is_best(self, at: int) -> bool:
+        """
+        Ask once for any better round in the tiers from one on.
+        """
+        keys, values = self.found.keys[at:], self.found.values[at:]
+        rows = [self.encoding.tier(key) for key in keys]
+        model = self.encoding.model.clone()
+        model.clear_hints()  # type: ignore[no-untyped-call]
+        model.clear_objective()
+        require_better(model, zip(keys, rows, values, strict=True))
+        self.watch.lap("build")
+        limit = self.budget.left * self.tuning.open_part
+        is_best = self.attempts.has_none(model, limit)
+        self.watch.lap("search")
+        return is_best
 
     def _is_sure(self, at: int) -> bool:
         """

@@ -77,4 +77,10 @@ FAULTS: tuple[Fault, ...] = (
         switch("solver.search.choose:_has_gap", always(value=False)),
         ("evict/moves/an-entitled-start-stands-where-there-is-room-now",),
     ),
+    Fault(
+        "first-is-best",
+        "the first choice of a step passes for the best one, whatever follows from it",
+        switch("solver.search.attempts:Attempts.has_none", always(value=True)),
+        ("evict/reclaim/of-equal-victims-who-is-in-nobodys-way-goes",),
+    ),
 )

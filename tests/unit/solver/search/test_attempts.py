@@ -10,6 +10,9 @@ from adapters.machine.threads import ThreadLanes
 from models.policy import Limits
 from solver.effort.budget import Budget, Stopwatch
 from solver.effort.cp_sat import cp_model
+from solver.encode.tier_rows import require_better
+from solver.encode.variables import Linear
+from solver.score.tier import TierKey
 from solver.search.attempts import Attempts
 from solver.search.goal import Goal, whole
 from solver.search.parameters import routine_of
@@ -51,6 +54,38 @@ def test_the_best_answer_is_found_and_its_bound_closed(limits):
     assert answer.claim == goal.bound == ROOM
     chosen = sum(w for w, v in zip(WEIGHTS, taken, strict=True) if answer.value(v))
     assert chosen == ROOM
+
+
+@pytest.mark.parametrize(
+    ("sums", "left", "none"),
+    [
+        ((ROOM, 3), 4.0, True),
+        ((ROOM, 4), 4.0, False),
+        ((ROOM - 1, 2), 4.0, False),
+        ((ROOM, 3), 0.0, False),
+    ],
+    ids=["best", "better in the second", "better in the first", "nothing left"],
+)
+def test_it_is_asked_once_whether_any_tier_could_be_better(sums, left, none):
+    """
+    The room is filled by three at least, and one less than it by two.
+    """
+    model, taken = knapsack()
+    model.clear_objective()
+    model.clear_hints()
+    by_weight, by_number = Linear(), Linear()
+    for variable, weight in zip(taken, WEIGHTS, strict=True):
+        by_weight.add(variable, weight, 1)
+        by_number.add(variable, 1, 1)
+    keys = (
+        TierKey("pods", None, None, "max", 0.0),
+        TierKey("gangs", None, None, "min", 0.0),
+    )
+    rows = zip(keys, (by_weight, by_number), sums, strict=True)
+    require_better(model, rows)
+
+    attempts = Attempts(budget(deterministic=left), DEFAULT.search)
+    assert attempts.has_none(model, 4.0) is none
 
 
 @pytest.mark.parametrize("workers", [1, 2])
