@@ -169,7 +169,7 @@ class _Choice:
         rows = [self.encoding.tier(key) for key in keys]
         model = self.encoding.model.clone()
         model.clear_hints()  # type: ignore[no-untyped-call]
-        model.clear_objective()
+        model.clear_objective()  # type: ignore[no-untyped-call]
         require_better(model, zip(keys, rows, values, strict=True))
         self.watch.lap("build")
         limit = self.budget.left * self.tuning.open_part
