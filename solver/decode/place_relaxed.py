@@ -2,10 +2,10 @@
 Dealing by hand: what the relaxation starts is placed unit by unit, the hardest first.
 
 Large pods go before small ones, and of the same size those confined to a small domain.
-Units that find no place are named, to be dealt first the next time.
+Units that find no place are named, to be dealt as if their pods were twice as large.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from models.resources import num_gpus
@@ -23,7 +23,7 @@ from solver.problem.problem import Problem, Unit
 
 
 def deal(
-    problem: Problem, encoding: Encoding, value: Value, first: Collection[str]
+    problem: Problem, encoding: Encoding, value: Value, failures: Mapping[str, int]
 ) -> tuple[Draft, list[str]]:
     """
     Place what an answer of the relaxation wants; name the units without a place.
@@ -36,8 +36,8 @@ def deal(
         The model of its relaxation.
     value
         The answer.
-    first
-        Units that found no place the last time.
+    failures
+        How often units found no place so far.
     """
     wants, entitled = wants_of(encoding, value)
     cores = cores_of(encoding, value)
@@ -49,7 +49,7 @@ def deal(
     work = RoundState(problem)
     failed = [
         hand
-        for hand in sorted(hands, key=_by_hardship(problem, first))
+        for hand in sorted(hands, key=_by_hardship(problem, failures))
         if not hand.start(work)
     ]
     for hand in hands:
@@ -130,16 +130,16 @@ def _cut(state: Standing, counts: Mapping[tuple[str, int], int]) -> Standing:
 
 
 def _by_hardship(
-    problem: Problem, first: Collection[str]
-) -> Callable[[_RelaxedGang], tuple[bool, int, int, int, int, str]]:
-    def rank(hand: _RelaxedGang) -> tuple[bool, int, int, int, int, str]:
+    problem: Problem, failures: Mapping[str, int]
+) -> Callable[[_RelaxedGang], tuple[int, int, int, int, str]]:
+    def rank(hand: _RelaxedGang) -> tuple[int, int, int, int, str]:
         unit = hand.unit
         leaves = [leaf for state in unit.states for leaf in state.leaves]
         widest = max(num_gpus(leaf.pod_set.requests) for leaf in leaves)
         total = sum(leaf.need for leaf in leaves)
         depth = max(_depth(problem, state) for state in unit.states)
-        late = unit.key not in first
-        return (late, -widest, -depth, -unit.band, -total, unit.key)
+        size = max(2 * widest, 1) << failures.get(unit.key, 0)
+        return (-size, -depth, -unit.band, -total, unit.key)
 
     return rank
 

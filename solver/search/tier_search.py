@@ -4,6 +4,7 @@ The search: tier by tier, each solved, decoded, repaired and locked before the n
 In a step with evictions that is so of its tiers only, and who leaves is open, too.
 """
 
+from collections import Counter
 from functools import partial
 
 from models.plan import ModelSize
@@ -179,14 +180,14 @@ class TierSearch:
         answer = self.questions.ask(model, at, share)
         if answer is None:
             return self.keys[at].name == "topology" and not self.questions.is_closed(at)
-        first: list[str] = []
+        failures: Counter[str] = Counter()
         for _ in range(self.tuning.most_deals):
-            draft, failed = deal(self.problem, model.encoding, answer.value, first)
+            draft, failed = deal(self.problem, model.encoding, answer.value, failures)
             if failed or not self._keep(at, draft):
                 self._keep(at, complete(self.problem, draft))
             if not failed or self.questions.is_closed(at) or self.budget.left <= 0:
                 break
-            first = failed + first
+            failures.update(failed)
         self.watch.lap("decode")
         goal = self.questions.goal(at, self.best.values[at])
         unplaced = goal.is_better(answer.claim, goal.value) and not goal.is_closed()

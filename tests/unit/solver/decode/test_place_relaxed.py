@@ -49,7 +49,7 @@ def test_of_equal_pods_those_of_the_higher_band_get_places():
     problem = problem_of(round_of(1, low, high), Policy())
     relaxed = Model(without_topology(problem), tier_keys(problem))
 
-    draft, failed = deal(problem, relaxed.encoding, lambda _: 1, ())
+    draft, failed = deal(problem, relaxed.encoding, lambda _: 1, {})
 
     assert {"default/b"} == set(draft.places)
     assert ["default/a"] == failed
