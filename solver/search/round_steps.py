@@ -40,7 +40,7 @@ def search(problem: Problem, budget: Budget) -> Outcome:
         tiers=tier_results(found.keys, found.values, found.bounds, sure),
         model=max(course.sizes, key=lambda size: size.variables),
     )
-    if found.is_greedy:
+    if found.is_greedy or all(tier.proof == "proven" for tier in outcome.tiers):
         return outcome
     return _no_worse(found, outcome, plan_greedily(problem, budget), sure)
 

@@ -5,7 +5,7 @@ In a small cluster it is this round that is planned anew.  In a large one it is 
 next, after this plan: who starts now runs then, so that little is left to plan.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -21,22 +21,19 @@ from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
 from models.why.remedies import Remedy
-from solver.effort.budget import Budget, Stopwatch
 from solver.next_snapshot import carry_out
-from solver.problem.given import ProblemMemo
-from solver.problem.problem import Unit, problem_of, together
+from solver.problem.problem import Problem, problem_of, together
 from solver.round import (
     RoundMemo,
     RoundOptions,
     budget_of,
-    decide,
     judged,
     propose,
 )
 from solver.why.menu_line import MenuLine
-from solver.why.named_rules import leaves_of, rules_of
-from solver.why.start_under import StartUnder, is_closed, open_steps
-from solver.why.why_waits import unit_of
+from solver.why.same_rounds import PlannedRounds
+from solver.why.start_under import is_closed
+from solver.why.why_waits import cannot_start
 
 SMALL = 600
 """
@@ -87,11 +84,11 @@ class Trial:
     """
     One gang's round, planned again and again with something changed.
 
-    ``first`` is the plan after which the next round is planned, by greedy; none where
-    it is this round.  ``alone`` is that round with this gang as the only one that
-    waits.  ``open`` says that what did not help may only not have been found to.
-    In a ``crowded`` round others start or wait, too.  ``helped`` is the last plan that
-    started this gang alone: how much it used of a line may be enough.
+    ``begun`` is the plan after which the next round is planned; none where it is this.
+    ``alone`` is that round with this gang as the only one that waits.  ``open`` says
+    that what did not help may only not have been found to.  In a ``crowded`` round
+    others start or wait, too.  ``helped`` is the last plan that started this gang
+    alone: how much it used of a line may be enough.
     """
 
     snapshot: Snapshot
@@ -100,27 +97,30 @@ class Trial:
     before: Mapping[str, str]
     tries: int
     tries_alone: int
-    first: Plan | None = None
+    begun: Plan | None = None
     alone: Snapshot | None = None
     tried: int = 0
     untried: int = 0
     open: bool = False
     known: dict[tuple[Change, ...], Remedy | None] = field(default_factory=dict)
     known_alone: dict[tuple[Change, ...], Remedy | None] = field(default_factory=dict)
-    memo: RoundMemo = field(default_factory=RoundMemo)
+    rounds: PlannedRounds = field(default_factory=PlannedRounds)
     memo_alone: RoundMemo = field(default_factory=RoundMemo)
     helped: Plan | None = None
+    plans: dict[tuple[Change, ...], tuple[Problem, Plan]] = field(default_factory=dict)
 
     def begin_later(self, plan: Plan) -> None:
         """
         Try changes after a plan was carried out, beside what the next round does.
         """
-        self.first = plan
+        self.begun = plan
         after = carry_out(self.snapshot, plan, 0)
         waits = {line.name for line in plan.gangs if line.state == "Waiting"}
         self.snapshot = after
         if self.gang:
-            states = problem_of(after, self.policy, None, self.memo.problem).states
+            states = problem_of(
+                after, self.policy, None, self.rounds.memo.problem
+            ).states
             own = {state.key for state in together(states[self.gang], states)}
             others = waits - own
             kept = tuple(gang for gang in after.gangs if gang.key not in others)
@@ -170,8 +170,8 @@ class Trial:
         """
         if not remedy.alone or any(isinstance(x, MoreMoves) for x in remedy.changes):
             return remedy
-        policy = policy_after(self.policy, remedy.changes)
-        plan = self.round_of(changed(self.snapshot, remedy.changes), policy)
+        problem = self.problem_with(remedy.changes)
+        plan = self.round_of(problem.snapshot, problem.policy)
         if plan is None or _states(plan).get(self.gang) not in _HELPED:
             return remedy
         return self.told(remedy.changes, remedy.price, _states(plan))
@@ -185,8 +185,7 @@ class Trial:
             if self.alone is None or self.tries_alone <= 0:
                 self.untried += 1
                 return None
-            self.tries_alone -= 1
-            self.open = True
+            self.tries_alone, self.open = self.tries_alone - 1, True
             price = sum(line.price(by) for line, by in lines)
             self.known_alone[changes] = self._try_alone(self.alone, changes, price)
         return self.known_alone[changes]
@@ -215,13 +214,11 @@ class Trial:
         """
         if self.alone is not None:
             return self._alone(lines) is not None
-        changes = tuple(line.change(by) for line, by in lines)
         try:
-            then = changed(self.snapshot, changes)
+            problem = self.problem_with([line.change(by) for line, by in lines])
         except ChangesRejectedError:
             return False
-        policy = policy_after(self.policy, changes)
-        return not _cannot(then, policy, self.gang, self.memo.problem)
+        return not cannot_start(problem, self.gang)
 
     def tried_with(self, lines: Lines) -> Remedy | None:
         """
@@ -233,22 +230,32 @@ class Trial:
         return self.known[changes]
 
     def _try(self, changes: tuple[Change, ...], lines: Lines) -> Remedy | None:
-        policy = policy_after(self.policy, changes)
         try:
-            then = changed(self.snapshot, changes)
+            problem = self.problem_with(changes)
         except ChangesRejectedError:
             return None
-        if _cannot(then, policy, self.gang, self.memo.problem):
+        if cannot_start(problem, self.gang):
             return None
-        plan = self.round_of(then, policy)
+        plan = self.round_of(problem.snapshot, problem.policy)
         if plan is None:
             return None
+        self.plans[changes] = problem, plan
         after = _states(plan)
         if after.get(self.gang) not in _HELPED:
             self.open |= not is_closed(plan.tiers)
             return None
         price = sum(line.price(by) for line, by in lines)
         return self.told(changes, price, after)
+
+    def problem_with(self, changes: Sequence[Change]) -> Problem:
+        """
+        Give the round with changes.
+        """
+        policy, then = (
+            policy_after(self.policy, changes),
+            changed(self.snapshot, changes),
+        )
+        return problem_of(then, policy, None, self.rounds.memo.problem)
 
     def round_of(self, then: Snapshot, policy: Policy | None = None) -> Plan | None:
         """
@@ -258,17 +265,10 @@ class Trial:
             self.untried += 1
             return None
         self.tried += 1
-        try:
-            return decide(
-                then,
-                policy or self.policy,
-                strategy="solver" if self.first is None else "greedy",
-                explained=False,
-                memo=self.memo,
-            )
-        except PlanRejectedError:
-            self.open = True
-            return None
+        by = "solver" if self.begun is None else "greedy"
+        plan = self.rounds.plan(then, policy or self.policy, by)
+        self.open |= plan is None
+        return plan
 
     def told(
         self, changes: tuple[Change, ...], price: int, after: Mapping[str, str]
@@ -300,40 +300,6 @@ def _others(
         elif now == "Evicting" and was != "Evicting":
             leaves.append(name)
     return tuple(starts), tuple(waits), tuple(leaves)
-
-
-def _cannot(then: Snapshot, policy: Policy, gang: str, memo: ProblemMemo) -> bool:
-    """
-    Tell whether a gang could not start after changes whatever is planned, by proof.
-    """
-    problem = problem_of(then, policy, None, memo)
-    if gang in problem.blocked:
-        return True
-    state = problem.states.get(gang)
-    if state is None or state.satisfied:
-        return False
-    unit = unit_of(problem, gang)
-    others = [one for one in problem.units if one.starts and one.key != unit.key]
-    if others and (_counts_some(unit, others) or open_steps(problem)):
-        return False  # it may be beside another one, or take what leaves for it
-    rules = rules_of(problem, problem, unit)
-    budget = Budget(policy.limits, 0, Stopwatch(None))
-    ask = StartUnder(problem, problem, unit, rules, closed=False, budget=budget)
-    return ask.answer(frozenset(rules)) is False
-
-
-def _counts_some(unit: Unit, others: Iterable[Unit]) -> bool:
-    """
-    Tell whether a place of a unit may be one only beside others that start.
-    """
-    said = [leaf.neighbours for leaf in leaves_of(unit)]
-    wanted = {one.near.pods for one in said if one.near}
-    wanted.update(rule.pods for one in said for rule in one.spread)
-    return any(
-        wanted & {*leaf.neighbours.selected}
-        for other in others
-        for leaf in leaves_of(other)
-    )
 
 
 def _halved(

@@ -16,8 +16,8 @@ from solver.why.given_to_others import given_by
 from solver.why.menu import menu_of
 from solver.why.menu_line import OF_OTHERS, OF_ROOM, MenuLine
 from solver.why.named_rules import rules_of
-from solver.why.trial import Trial, trial_of
-from solver.why.two_changes import both, cheaper_both
+from solver.why.same_rounds import is_between
+from solver.why.trial import Lines, Trial, amount_in, trial_of
 from solver.why.why_waits import unit_of
 
 HOPELESS = frozenset(
@@ -127,8 +127,39 @@ def _below(trial: Trial, line: MenuLine, price: int | None) -> Remedy | None:
     few = [by for by in line.amounts if price is None or line.price(by) < price]
     if not few or not trial.may_help([(line, few[-1])]):
         return None
-    tried = (trial.tried_with([(line, by)]) for by in few)
-    return next((one for one in tried if one is not None), None)
+    return _first(trial, line, range(few[0], few[-1] + 1))
+
+
+def _first(trial: Trial, line: MenuLine, amounts: range) -> Remedy | None:
+    """
+    Find the first of some amounts that helps, where more may help less.
+
+    Those between two that lead to the same plan are left out where no round in between
+    may do anything that neither of these may.
+    """
+    found, rest = trial.tried_with([(line, amounts[0])]), amounts[1:]
+    if found is not None or not rest or _is_one_plan(trial, line, amounts):
+        return found
+    half = len(rest) // 2
+    parts = (_first(trial, line, x) for x in (rest[:half], rest[half:]) if x)
+    return next((one for one in parts if one is not None), None)
+
+
+def _is_one_plan(trial: Trial, line: MenuLine, amounts: range) -> bool:
+    """
+    Tell whether all rounds with some amounts of a line have one plan, that helps not.
+    """
+    first, last = ((line.change(by),) for by in (amounts[0], amounts[-1]))
+    if trial.tried_with([(line, amounts[-1])]) or not trial.plans.keys() >= {
+        first,
+        last,
+    }:
+        return False
+    (low, one), (high, other) = trial.plans[first], trial.plans[last]
+    rounds = (trial.problem_with((line.change(by),)) for by in amounts[1:-1])
+    return one.operations == other.operations and all(
+        is_between(low, middle, high) for middle in rounds
+    )
 
 
 def _pair(
@@ -144,9 +175,9 @@ def _pair(
     pairs = [sorted(two, key=lambda line: -line.price(line.least)) for two in found]
     for first, second in sorted(pairs, key=_least_price):
         if best is None:
-            best = both(trial, first, second)
+            best = _both(trial, first, second)
         elif _least_price((first, second)) < best.price:
-            best = cheaper_both(trial, first, second, best.price) or best
+            best = _cheaper_both(trial, first, second, best.price) or best
     return [] if best is None else [best]
 
 
@@ -168,3 +199,45 @@ def _may_take(cores: Sequence[Sequence[Blocker]], *lines: MenuLine) -> bool:
     """
     weak = frozenset().union(*(line.weakens for line in lines))
     return all(any(one.rule in weak for one in core) for core in cores)
+
+
+def _both(trial: Trial, first: MenuLine, second: MenuLine) -> Remedy | None:
+    """
+    Find the least amounts of two lines with which the gang starts, one by one.
+    """
+    if not trial.may_help([(first, first.most), (second, second.most)]):
+        return None
+    one = trial.search(
+        first, first.amounts, lambda by: [(first, by), (second, second.most)]
+    )
+    used = first.most if one is None else amount_in(first, one)
+    two = trial.search(second, second.amounts, lambda by: [(first, used), (second, by)])
+    trial.open |= trial.crowded and not (one or two)
+    return two or one
+
+
+def _cheaper_both(
+    trial: Trial, first: MenuLine, second: MenuLine, price: int
+) -> Remedy | None:
+    """
+    Find amounts of two lines below a price with which the gang starts.
+
+    Of each amount of the first the most of the second is tried that costs less; in
+    the next round of a large cluster that would take too long.
+    """
+    best: Remedy | None = None
+    amounts = first.amounts if trial.alone is None else ()
+    for by in amounts:
+        left = price - first.price(by)
+        few = [more for more in second.amounts if second.price(more) < left]
+        next_left = price - first.price(min(by + 1, first.most))
+        if not few or (by < first.most and second.price(few[-1]) < next_left):
+            continue  # the next amount is tried with as much of the second
+
+        def lines(more: int, by: int = by) -> Lines:
+            return [(first, by), (second, more)]
+
+        found = trial.search(second, few, lines)
+        if found is not None:
+            best, price = found, found.price
+    return best

@@ -2,7 +2,7 @@
 Why one gang waits in a round: one verdict, and the smallest set of rules behind it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -21,10 +21,16 @@ from solver.place.gang_order import rank_of
 from solver.problem.problem import Problem, Unit, problem_of, together
 from solver.problem.unit_kind import names_of, unit_kind
 from solver.why.given_to_others import given_by, kept_off
-from solver.why.named_rules import NamedRule, rules_of
+from solver.why.named_rules import NamedRule, leaves_of, rules_of
 from solver.why.rule_numbers import blockers_of
 from solver.why.smallest_core import smallest_core
-from solver.why.start_under import OUTRANKED, STARTS, StartUnder, is_closed
+from solver.why.start_under import (
+    OUTRANKED,
+    STARTS,
+    StartUnder,
+    is_closed,
+    open_steps,
+)
 from solver.why.worlds import Rules
 
 UNITS = 20.0
@@ -323,3 +329,36 @@ def _sentence(because: Sequence[Blocker]) -> str:
     told = [one for one in because if one.rule in {Verdict.ROOM, Verdict.FRAGMENTS}]
     told += [one for one in because if one not in told]
     return "; ".join(one.sentence for one in told)
+
+
+def cannot_start(problem: Problem, gang: str) -> bool:
+    """
+    Tell whether a gang could not start whatever is planned, by proof.
+    """
+    if gang in problem.blocked:
+        return True
+    state = problem.states.get(gang)
+    if state is None or state.satisfied:
+        return False
+    unit = unit_of(problem, gang)
+    others = [one for one in problem.units if one.starts and one.key != unit.key]
+    if others and (_counts_some(unit, others) or open_steps(problem)):
+        return False  # it may be beside another one, or take what leaves for it
+    rules = rules_of(problem, problem, unit)
+    budget = Budget(problem.policy.limits, 0, Stopwatch(None))
+    ask = StartUnder(problem, problem, unit, rules, closed=False, budget=budget)
+    return ask.answer(frozenset(rules)) is False
+
+
+def _counts_some(unit: Unit, others: Iterable[Unit]) -> bool:
+    """
+    Tell whether a place of a unit may be one only beside others that start.
+    """
+    said = [leaf.neighbours for leaf in leaves_of(unit)]
+    wanted = {one.near.pods for one in said if one.near}
+    wanted.update(rule.pods for one in said for rule in one.spread)
+    return any(
+        wanted & {*leaf.neighbours.selected}
+        for other in others
+        for leaf in leaves_of(other)
+    )

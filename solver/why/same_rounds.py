@@ -1,0 +1,124 @@
+"""
+Rounds that are planned alike, though something that they are given differs.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from models.errors import PlanRejectedError
+from models.gangs import pod_sets
+from models.plan import Plan
+from models.policy import Policy
+from models.snapshot import Snapshot
+from solver.problem.problem import Problem, problem_of
+from solver.problem.start_values import quarters_owed
+from solver.round import RoundMemo, decide
+
+Read = tuple[Snapshot, Policy, Mapping[str, Mapping[str, int]]]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRounds:
+    """
+    Rounds that were planned; those that read the same are planned once.
+    """
+
+    memo: RoundMemo = field(default_factory=RoundMemo)
+    known: list[tuple[Read, Plan | None]] = field(default_factory=list)
+
+    def plan(self, then: Snapshot, policy: Policy, strategy: str) -> Plan | None:
+        """
+        Plan and judge a round by one strategy; none where it broke a rule.
+        """
+        read = as_read(problem_of(then, policy, None, self.memo.problem))
+        same = next((one for one in self.known if one[0] == read), None)
+        if same is None:
+            same = read, self._plan(then, policy, strategy)
+            self.known.append(same)
+        return same[1]
+
+    def _plan(self, then: Snapshot, policy: Policy, strategy: str) -> Plan | None:
+        memo = self.memo
+        try:
+            return decide(then, policy, strategy=strategy, explained=False, memo=memo)
+        except PlanRejectedError:
+            return None
+
+
+def as_read(problem: Problem) -> Read:
+    """
+    Give all that a round reads: weights only as the shares that come from them.
+
+    No more pods are moved than run, or than start before they are moved.
+    """
+    snapshot, policy = problem.snapshot, problem.policy
+    queues = tuple(
+        replace(
+            queue,
+            resources={
+                name: replace(rule, weight=min(1, rule.weight))
+                for name, rule in queue.resources.items()
+            },
+        )
+        for queue in snapshot.queues
+    )
+    most = policy.evict.max_moves
+    if most is not None:
+        leaves = [leaf for gang in snapshot.gangs for leaf in pod_sets(gang.tree)]
+        phases = Counter(pod.phase for leaf in leaves for pod in leaf.pods)
+        most = min(most, max(phases.values(), default=0))
+    evict = policy.evict.model_copy(update={"max_moves": most})
+    policy = policy.model_copy(update={"evict": evict})
+    return replace(snapshot, queues=queues), policy, problem.shares
+
+
+def is_between(low: Problem, middle: Problem, high: Problem) -> bool:
+    """
+    Tell whether a round may do nothing that neither of two others may.
+
+    Only quotas and shares may differ, and grow from one to the next.  Where what grows
+    is above all that runs, nobody has a right against it, and the high round may do
+    whatever this one may; where it is below, nobody starts by it, and the low one may.
+    What is the best of both others is then the best of this one.
+    """
+    rounds = (low, middle, high)
+    if any(_besides(one) != _besides(middle) for one in rounds):
+        return False
+    sides: set[bool] = set()
+    for queue in middle.queues.queues:
+        if len({quarters_owed(one, queue) for one in rounds}) > 1:
+            return False
+        for name in middle.queues.named:
+            running = middle.queues.running.get(queue, {}).get(name, 0)
+            for least, some, most in zip(
+                *(_dues(x, queue, name) for x in rounds), strict=True
+            ):
+                if not least <= some <= most:
+                    return False
+                if least < most:
+                    sides.add(some >= running)
+    return len(sides) < 2
+
+
+def _dues(problem: Problem, queue: str, resource: str) -> tuple[float, float]:
+    """
+    Give what a queue is due of a resource, in all and for sure.
+    """
+    quota = problem.queues.queues[queue].rule(resource).quota
+    share = problem.shares.get(queue, {}).get(resource, 0)
+    return share, float("inf") if quota is None else quota
+
+
+def _besides(problem: Problem) -> tuple[object, ...]:
+    """
+    Give what else there is, and what queues allow: quotas of what nobody may evict.
+    """
+    snapshot = problem.snapshot
+    fixed = not all(gang.preemptible for gang in snapshot.gangs)
+    allowed = [
+        (queue.name, name, rule.limit, rule.quota if fixed else 0)
+        for queue in snapshot.queues
+        for name, rule in sorted(queue.resources.items())
+    ]
+    return problem.policy, replace(snapshot, queues=()), allowed
