@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
-from math import ceil
+from math import ceil, floor
 
 from exact.devices import held_devices
 from exact.trees import least_value, satisfied
@@ -23,6 +23,7 @@ from models.resources import (
     is_worth_nothing,
     num_gpus,
     summed,
+    unit_of,
 )
 from models.snapshot import Snapshot
 
@@ -141,9 +142,9 @@ def pod_value(requests: Resources, totals: Resources) -> int:
     """
     Give a pod's value: 10^9 times its largest part of the cluster, rounded up.
 
-    A GPU is rounded up by itself, and a thousandth of one where parts are counted, so
-    that two are worth twice as much as one.  Whoever asks for more than a hundred
-    clusters counts as a hundred.
+    A GPU is rounded up by itself, and a thousandth of one where parts are counted, a
+    CPU or GiB down, so that two are worth twice as much as one.  Whoever asks for more
+    than a hundred clusters counts as a hundred.
     """
     parts = [
         _part(name, amount, totals[name])
@@ -154,11 +155,13 @@ def pod_value(requests: Resources, totals: Resources) -> int:
 
 
 def _part(name: str, amount: int, total: int) -> int:
-    whole = Fraction(10**9)
+    whole = Fraction(10**9, total)
     if is_gpu(name) or name == GPU_SHARE:
         counted = Fraction(SHARES_PER_GPU, 1000) if name == GPU_SHARE else Fraction(1)
-        return ceil(amount / counted * ceil(whole * counted / total))
-    return ceil(whole * amount / total)
+        return ceil(amount / counted * ceil(whole * counted))
+    if whole * unit_of(name) < 100:
+        return ceil(whole * amount)
+    return ceil(Fraction(amount, unit_of(name)) * floor(whole * unit_of(name)))
 
 
 def gpu_seconds(facts: Facts, requests: Resources, seconds: int) -> int:

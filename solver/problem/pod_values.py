@@ -13,6 +13,7 @@ from models.resources import (
     is_worth_nothing,
     num_gpus,
     summed,
+    unit_of,
 )
 from models.snapshot import Snapshot
 
@@ -21,6 +22,7 @@ LARGEST = 100 * SCALE
 """
 What fits nowhere may ask for any number of clusters; from here on it counts alike.
 """
+_EXACT = 100
 WITHOUT_GPUS = 1000
 """
 As many GPUs count as a whole cluster that has none.
@@ -32,8 +34,8 @@ class PodValues:
     """
     A pod's value: 10⁹ times its largest share of the cluster, rounded up, at least 1.
 
-    Each GPU counts the same, however many of them a pod asks for (decision 0059).  Pods
-    that share what they ask for are priced once.
+    Each GPU counts the same, however many of them a pod asks for, and so does each CPU
+    (decision 0059).  Pods that share what they ask for are priced once.
     """
 
     totals: Mapping[str, int]
@@ -80,11 +82,17 @@ class PodValues:
 
 def _share(resource: str, amount: int, total: int) -> int:
     """
-    Give an amount's share of a total; of GPUs it is one GPU's, or its thousandths'.
+    Give an amount's share of a total, by what one unit of it is worth.
+
+    That is rounded up for GPUs and their thousandths, and down for what else people
+    count, where that is exact to a hundredth: who asks for as much of both counts by
+    GPUs.
     """
-    if is_gpu(resource):
-        return amount * -(-SCALE // total)
-    if resource == GPU_SHARE:
-        thousandth = -(-SCALE * SHARES_PER_THOUSANDTH // total)
-        return -(-amount * thousandth // SHARES_PER_THOUSANDTH)
-    return -(-SCALE * amount // total)
+    unit = SHARES_PER_THOUSANDTH if resource == GPU_SHARE else unit_of(resource)
+    if is_gpu(resource) or resource == GPU_SHARE:
+        each = -(-SCALE * unit // total)
+    else:
+        each = SCALE * unit // total
+        if each < _EXACT:
+            return -(-SCALE * amount // total)
+    return -(-amount * each // unit)

@@ -15,6 +15,7 @@ from models.resources import (
     is_gpu,
     is_worth_nothing,
     num_gpus,
+    unit_of,
 )
 from solver.verify.evidence import Evidence
 from solver.verify.gang_counts import WAITING, is_satisfied, tally
@@ -23,10 +24,7 @@ from solver.verify.violation import Violation
 
 _MOST_BANDS = 8
 _GPUS_OF_A_CLUSTER_WITHOUT = 1000
-_UNITS = {GPU_SHARE: SHARES_PER_THOUSANDTH}
-"""
-Of what is not counted as a whole: what is rounded up together.
-"""
+_THOUSANDTH = {GPU_SHARE: SHARES_PER_THOUSANDTH}
 
 
 class _Cost(NamedTuple):
@@ -47,7 +45,8 @@ class _Scale:
     """
     What pods are worth: 10⁹ times their largest part of the cluster.
 
-    GPUs are worth the same each; where parts of them count, their thousandths are.
+    GPUs are worth the same each, as are their thousandths where parts of them count,
+    CPUs, and GiB.
     """
 
     def __init__(self, evidence: Evidence) -> None:
@@ -70,10 +69,13 @@ class _Scale:
             total = self.offered.get(name, 0)
             if total <= 0 or is_worth_nothing(name):
                 continue
-            units = _UNITS.get(name, 1 if is_gpu(name) else amount)
-            if units:
-                each = (10**9 * units + total - 1) // total
-                most = max(most, (amount * each + units - 1) // units)
+            units = _THOUSANDTH.get(name) or unit_of(name)
+            each, left = divmod(10**9 * units, total)
+            if left and (is_gpu(name) or name in _THOUSANDTH):
+                each += 1
+            elif each < 100:
+                each, units = 10**9, total
+            most = max(most, (amount * each + units - 1) // units)
         return min(100 * 10**9, most)
 
     def gpu_seconds(self, requests: Resources, seconds: int) -> int:

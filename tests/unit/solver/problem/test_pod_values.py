@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.resources import GPU_SHARE, SHARES_PER_THOUSANDTH
+from models.resources import GPU_SHARE, SHARES_PER_THOUSANDTH, unit_of
 from solver.problem.pod_values import LARGEST, SCALE, PodValues
 
 GPU = "nvidia.com/gpu"
@@ -31,17 +31,35 @@ def test_a_value_is_the_largest_share_of_the_cluster(requests, value):
 
 @given(
     st.integers(1000, 10**6),
-    st.sampled_from([GPU, "amd.com/gpu", GPU_SHARE]),
+    st.sampled_from([GPU, "amd.com/gpu", GPU_SHARE, "cpu", "memory", "rdma/hca"]),
     st.lists(st.integers(0, 64), min_size=1, max_size=5),
 )
-def test_gpus_are_worth_the_same_however_many_a_pod_asks_for(total, resource, asked):
-    step = SHARES_PER_THOUSANDTH if resource == GPU_SHARE else 1
+def test_each_unit_is_worth_the_same_however_many_a_pod_asks_for(
+    total, resource, asked
+):
+    step = SHARES_PER_THOUSANDTH if resource == GPU_SHARE else unit_of(resource)
     values = PodValues({resource: total * step})
 
     assert values.of_pod({resource: step * (sum(asked) + 1)}) == values.of_pod(
         {resource: step}
     ) + sum(values.of_pod({resource: step * n}) for n in asked if n)
-    assert SCALE <= values.of_pod({resource: step * total}) <= SCALE + total
+    assert abs(values.of_pod({resource: step * total}) - SCALE) < total
+
+
+@pytest.mark.parametrize("gpus", [8, 24, 480, 8192])
+@pytest.mark.parametrize("number", [1, 3, 8])
+def test_who_asks_for_as_much_of_all_counts_by_gpus(gpus, number):
+    each = {GPU: 1, "cpu": 12_000, "memory": 96 * 2**30}
+    values = PodValues({name: amount * gpus for name, amount in each.items()})
+
+    asked = {name: amount * number for name, amount in each.items()}
+    assert values.of_pod(asked) == number * values.of_pod({GPU: 1})
+
+
+def test_shares_too_small_to_be_counted_by_units_are_rounded_up():
+    values = PodValues({"memory": 2**30 * 10**8})
+
+    assert values.of_pod({"memory": 2**30 * 10**7 + 1}) == SCALE // 10 + 1
 
 
 @pytest.mark.parametrize(
