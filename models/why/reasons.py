@@ -12,7 +12,7 @@ from enum import StrEnum
 from models.devices.gpu_counts import counted_gpus, in_gpus
 from models.devices.gpu_parts import is_part, wanted
 from models.resources import format_duration
-from models.why.resource_words import in_words, plain
+from models.why.resource_words import noun, plain
 
 
 class Reason(StrEnum):
@@ -136,8 +136,10 @@ def _readable(facts: Mapping[str, Fact]) -> dict[str, _Shown]:
     shown |= {key: _Shown(_amount(facts, key)) for key in facts}
     resource = facts.get("resource")
     if isinstance(resource, str):
-        numbers = [n for key in _AMOUNTS if isinstance(n := facts.get(key), int)]
-        shown["resource"] = _Shown(in_words(resource, max(numbers, default=2)))
+        for word, key in _COUNTED.items():
+            number = facts.get(key)
+            some = number if isinstance(number, int) else 2
+            shown[word] = _Shown(noun(resource, some))
     shown |= {key: _Shown(word) for key, word in device_words(facts).items()}
     mate = shown["mate"].fact if "mate" in shown else "?"
     own = facts.get("cause") == NO_POD_GROUP
@@ -258,13 +260,13 @@ def _others(shown: Mapping[str, _Shown]) -> str:
         beside = f"and beside these no place suits its pods: {shown['detail'].fact}"
         return f"this plan gives places to {shown['to'].fact}, {beside}"
     fact = {key: one.fact for key, one in shown.items()}
-    amount = f"{fact['given']} of {fact['free']} free {fact['resource']}"
+    amount = f"{fact['given']} of {fact['free']} free {fact['frees']}"
     if "evicting" in fact:
-        amount = f"{fact['given']} {fact['resource']}"
+        amount = f"{fact['given']} {fact['gives']}"
     elif "queue" in fact:
         when = " once others have left" if "leaving" in fact else ""
         amount = (
-            f"{fact['given']} of {fact['free']} {fact['resource']} "
+            f"{fact['given']} of {fact['free']} {fact['frees']} "
             f"that queue {fact['queue']} may still take{when}"
         )
     return (
@@ -285,6 +287,10 @@ def _amount(facts: Mapping[str, Fact], key: str) -> Fact:
 
 _OPTIONAL = ("hint", "near", "rest", "though", "where", "whose", "work")
 _AMOUNTS = {"needs", "free", "given", "limit", "used", "total", "largest", "ends"}
+_COUNTED = {"resource": "needs", "frees": "free", "gives": "given"}
+"""
+Words for what is counted, and by which number it is one or several.
+"""
 _SENTENCES: dict[Reason, str] = {
     Reason.INVALID_GANG: "cannot be planned as written: {detail}",
     Reason.CONFIG_CONFLICT: "contradicts itself or its group: {detail}",

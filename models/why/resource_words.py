@@ -11,6 +11,7 @@ from models.linked_gpus import is_link, links_in_words
 from models.resources import (
     CLAIMED_DEVICES,
     FREE_VOLUMES,
+    GPU,
     HOST_PORTS,
     VOLUME_SLOTS,
     is_gpu,
@@ -45,6 +46,16 @@ def in_words(resource: str, number: int = 2) -> str:
         return f"host port{several} {port}/{protocol}"
     is_claimed = resource.startswith(CLAIMED_DEVICES)
     return _claimed(resource, number) if is_claimed else resource
+
+
+def noun(resource: str, number: int = 2) -> str:
+    """
+    Say in a sentence what there are so many of: GPUs and pods by these words.
+    """
+    words = {GPU: "GPU", "pods": "pod"}
+    if resource in words:
+        return words[resource] if number == 1 else f"{words[resource]}s"
+    return in_words(resource, number)
 
 
 def plain(resource: str, number: int) -> str:

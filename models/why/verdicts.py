@@ -14,8 +14,8 @@ from models.devices.gpu_counts import counted_gpus, in_gpus
 from models.devices.gpu_parts import is_part, wanted
 from models.errors import escaped
 from models.resources import GPU_SHARE
-from models.why.reasons import Fact, Reason, counted, ended
-from models.why.resource_words import in_words, plain
+from models.why.reasons import Fact, Reason, ended
+from models.why.resource_words import noun, plain
 
 MOST_SAID = 400
 """
@@ -191,15 +191,11 @@ def amount(resource: str, number: int) -> str:
     """
     Write an amount with what it is an amount of: 4 GPUs, 16Gi memory, 3 pods.
     """
-    if resource == "nvidia.com/gpu":
-        return counted(number, "GPU")
     if resource == GPU_SHARE:
         return counted_gpus(in_gpus(number))
-    if resource == "pods":
-        return counted(number, "pod")
     if is_part(resource):
         return wanted(resource, number)
-    return f"{plain(resource, number)} {in_words(resource, number)}".strip()
+    return f"{plain(resource, number)} {noun(resource, number)}".strip()
 
 
 VERDICT_OF: Mapping[Reason, Verdict] = {

@@ -13,7 +13,7 @@ from models.names import nearest
 from models.nodes import LabelRule, Node, NodeDemand, Terms
 from models.resources import CLAIMED_DEVICES, format_quantity
 from models.why.reasons import Facts, counted, does, listed
-from models.why.resource_words import in_words
+from models.why.resource_words import in_words, noun
 from solver.problem.node_room import Bools, Room, fitting
 from solver.problem.pod_shapes import Shape, Shapes
 
@@ -47,7 +47,7 @@ def why_nowhere(room: Room, shapes: Shapes, shape: int) -> Facts:
             parts.append(f"asks for {what}, which others use on every {which}")
         elif best < asked:
             have, wanted = (format_quantity(name, x) for x in (max(0, best), asked))
-            what = f"{wanted} {in_words(name, asked)}"
+            what = f"{wanted} {noun(name, asked)}"
             parts.append(f"asks for {what}, the largest {which} has {have}")
     text = "; ".join(parts) or f"no {which} has enough of all resources at once"
     large = ~allowed & fitting(room.empty, shapes.requests[shape])

@@ -63,7 +63,7 @@ def test_pods_without_a_node_say_unschedulable_and_the_others_nothing(volcano):
     said = condition(volcano, "waits-0")
 
     assert ("False", "Unschedulable") == (said["status"], said["reason"])
-    assert said["message"].startswith("DemandExceedsCluster: needs 16 nvidia.com/gpu")
+    assert said["message"].startswith("DemandExceedsCluster: needs 16 GPUs")
     assert "status" not in volcano.server.object(PODS, "team/fits-0")
 
 

@@ -56,10 +56,10 @@ def test_a_start_is_never_said_too_early_and_stays_for_minutes():
 
 
 def test_the_reason_of_a_round_is_read_with_the_verdict_that_it_names():
-    said, _ = told("needs 16 nvidia.com/gpu, matching nodes have 8 free")
+    said, _ = told("needs 16 GPUs, matching nodes have 8 free")
 
     assert "room" == said.waits_for
-    assert "needs 16 nvidia.com/gpu, matching nodes have 8 free" == said.message
+    assert "needs 16 GPUs, matching nodes have 8 free" == said.message
 
 
 def test_what_others_wrote_is_not_read():

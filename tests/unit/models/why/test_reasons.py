@@ -87,14 +87,14 @@ def test_yielding_to_others_says_to_whom_and_how_much():
 
     assert (
         "could start alone; this plan gives what it needs to default/a and default/b: "
-        "6 of 8 free nvidia.com/gpu, and it needs 4"
+        "6 of 8 free GPUs, and it needs 4"
     ) == message
 
 
 def test_yielding_inside_a_limit_names_the_queue():
     facts = TAKEN | {"queue": "team"}
 
-    assert "6 of 8 nvidia.com/gpu that queue team may still take" in (
+    assert "6 of 8 GPUs that queue team may still take" in (
         Waiting(Reason.LOWER_TIER_OR_PRIORITY, facts).message
     )
 
@@ -103,7 +103,7 @@ def test_yielding_where_others_would_have_to_leave_says_so():
     message = Waiting(Reason.LOWER_TIER_OR_PRIORITY, TAKEN | {"evicting": 1}).message
 
     assert message.startswith("could start alone if others left for it; ")
-    assert "default/b: 6 nvidia.com/gpu, and it needs 4" in message
+    assert "default/b: 6 GPUs, and it needs 4" in message
 
 
 def test_who_is_held_back_is_told_behind_whom():
@@ -142,4 +142,4 @@ def test_a_wait_is_said_in_minutes_and_large_numbers_can_be_read():
     short = Waiting(Reason.INSUFFICIENT_CAPACITY, needs)
 
     assert "a bind was refused; it is tried again in 45m" == again.message
-    assert "needs 4,752 nvidia.com/gpu, matching nodes have 1,000 free" == short.message
+    assert "needs 4,752 GPUs, matching nodes have 1,000 free" == short.message

@@ -97,7 +97,7 @@ def test_a_limit_takes_nothing_from_who_waits_where_others_leave_for_who_gets_it
 
     waiting = told(replace(case, gangs=(*case.gangs, late)), "late", policy=Policy())
 
-    assert "8 of 8 free nvidia.com/gpu" in waiting.message
+    assert "8 of 8 free GPUs" in waiting.message
 
 
 def test_of_a_limit_is_counted_what_leaves_it_for_who_gets_it():
@@ -112,7 +112,7 @@ def test_of_a_limit_is_counted_what_leaves_it_for_who_gets_it():
 
     waiting = told(case, "late", policy=Policy())
 
-    said = "12 of 12 nvidia.com/gpu that queue q may still take once others have left"
+    said = "12 of 12 GPUs that queue q may still take once others have left"
     assert said in waiting.message
 
 
@@ -124,7 +124,7 @@ def test_a_group_is_told_that_it_needs_more_than_a_limit_leaves():
     waiting = told(case, "left")
 
     assert Reason.QUOTA_LIMIT_REACHED == waiting.reason
-    assert waiting.message.startswith("needs 6 nvidia.com/gpu with its group, queue q ")
+    assert waiting.message.startswith("needs 6 GPUs with its group, queue q ")
 
 
 @pytest.mark.parametrize("strategy", ["fifo", "easy", "conservative"])

@@ -45,7 +45,7 @@ NEVER = {
     "too large": (
         nodes(2),
         gang("g", gpus=12),
-        "asks for 12 nvidia.com/gpu, the largest node has 8",
+        "asks for 12 GPUs, the largest node has 8",
     ),
     "memory in its unit": (
         nodes(1),
@@ -89,7 +89,7 @@ NEVER = {
         (TAINTED, node("small", 2)),
         gang("g", gpus=4),
         (
-            "asks for 4 nvidia.com/gpu, the largest matching node has 2; of 1 node "
+            "asks for 4 GPUs, the largest matching node has 2; of 1 node "
             "large enough 1 has taints it does not tolerate (team=red:NoSchedule)"
         ),
     ),
@@ -145,7 +145,7 @@ NEVER = {
     "two leaves in one rack": (
         RACKS,
         gang("g", leaf("x", 1, gpus=3), leaf("y", 1, gpus=3), topology=required()),
-        "needs 6 nvidia.com/gpu in one rack, the largest holds 4 when empty",
+        "needs 6 GPUs in one rack, the largest holds 4 when empty",
     ),
 }
 
@@ -204,7 +204,7 @@ def test_what_a_group_needs_together_is_told_of_the_group():
     ]
 
     assert message(nodes(1), *pair) == (
-        "needs 10 nvidia.com/gpu with its group, matching nodes have 8 free"
+        "needs 10 GPUs with its group, matching nodes have 8 free"
     )
 
 
@@ -212,8 +212,7 @@ def test_a_quota_for_non_preemptible_work_is_no_limit_of_the_queue():
     fixed = gang("g", gpus=4, preemptible=False)
 
     assert message(nodes(1), fixed, queues=[queue(quota=2)]) == (
-        "needs 4 nvidia.com/gpu, "
-        "queue default may never hold more than 2 of non-preemptible work"
+        "needs 4 GPUs, queue default may never hold more than 2 of non-preemptible work"
     )
 
 
