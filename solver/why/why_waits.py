@@ -31,6 +31,7 @@ from solver.why.start_under import (
     is_closed,
     open_steps,
 )
+from solver.why.told_of_others import of_others
 from solver.why.worlds import Rules
 
 UNITS = 20.0
@@ -97,9 +98,12 @@ class RoundAsked:
         if line.state != "Waiting" or problem.states[gang].satisfied:
             return no_wait(line)
         waiting = problem.blocked.get(gang) or _of_this_plan(line)
+        unit = self._units.get(gang) or unit_of(problem, gang)
+        if waiting is not None and "next" in waiting.facts:
+            budget = Budget(Limits(deterministic=self._units_each), 0, Stopwatch(None))
+            return _GangAsked(problem, self._plan, unit, budget).too_soon(line, waiting)
         if waiting is not None and waiting.reason not in _ASKED:
             return not_ready(gang, waiting)
-        unit = self._units.get(gang) or unit_of(problem, gang)
         kind = kind_asked(problem, unit)
         if kind not in self._known:
             budget = Budget(Limits(deterministic=self._units_each), 0, Stopwatch(None))
@@ -180,6 +184,17 @@ class _GangAsked:
         self._given = given_by(plan, problem, unit)
         self._beside = self._given.beside(problem)
         self._rules = rules_of(problem, self._beside, unit)
+
+    def too_soon(self, line: GangLine, waiting: Waiting) -> WhyWaits:
+        """
+        Say for whom the next round would evict it, and what others get of its room.
+        """
+        rules = frozenset({*self._rules, OUTRANKED})
+        of = of_others(self._ask(self._beside), rules, self._given)
+        found = not_ready(line.name, waiting)
+        said, reason = found.because[0].facts, found.verdict
+        first = replace(of, rule=reason, facts=said)
+        return replace(found, because=(first,), proof="")
 
     def why(self, line: GangLine) -> WhyWaits:
         """

@@ -10,6 +10,7 @@ from models.memory.aged_gangs import older
 from models.neighbours import Apart, Near, Neighbours, ReachedVolumes, Spread
 from models.nodes import HOSTNAME, Taint
 from models.policy import Evict, Policy, WaitingPolicy
+from models.resources import GPU
 from models.why.verdicts import PlaceInLine, Verdict
 from solver import why_waits
 from solver.round import decide
@@ -297,6 +298,9 @@ def test_who_does_not_start_since_the_next_round_would_evict_it_is_told_for_whom
         "could start alone; it is held back for default/first, "
         "for whom the next round would evict it"
     )
+    (first,) = found.because
+    assert (first.resource, first.needs, first.has, first.used) == (GPU, 6, 12, 8)
+    assert not found.proof
 
 
 def test_of_a_limit_is_counted_what_leaves_it_for_who_gets_it():
