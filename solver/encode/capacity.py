@@ -2,7 +2,7 @@
 Capacity: what node classes hold, and that it serves every demand where it is wanted.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from solver.effort.cp_sat import cp_model
 from solver.encode.demand import Demand
@@ -50,6 +50,27 @@ class Capacity:
                 if (shape, at, part) in table:
                     terms.setdefault(shape, []).append(table[shape, at, part])
         return terms
+
+
+def take_no_more(
+    model: cp_model.CpModel,
+    capacity: Capacity,
+    demand: Demand,
+    shapes: Container[int] | None = None,
+) -> None:
+    """
+    Ensure that no more places are taken than are wanted, of all shapes or of some.
+    """
+    wanted: dict[int, Linear] = {}
+    for (shape, _), row in demand.sums.items():
+        wanted.setdefault(shape, Linear()).extend(row)
+    taken: dict[int, list[Var]] = {}
+    for at in range(len(capacity.classes.items)):
+        for shape, counts in capacity.class_terms(at).items():
+            if shapes is None or shape in shapes:
+                taken.setdefault(shape, []).extend(counts)
+    for shape, counts in taken.items():
+        model.add(cp_model.LinearExpr.sum(counts) <= wanted[shape].expression)
 
 
 def add_capacity(

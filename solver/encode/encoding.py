@@ -67,7 +67,7 @@ class Encoding:
                 return order_sum(self.model, self.problem, self.types, key)
             case "neighbours":
                 total, self.preferred = preferred_sum(
-                    self.model, self.problem, self.capacity, self.types
+                    self.model, self.problem, self.capacity, self.demand
                 )
                 return total
             case _:
@@ -133,7 +133,7 @@ def encode(
     sizes = None if leaving is None else leaving.sizes
     encoding = placed(model, problem, classes, demand, types, sizes)
     encoding.leaving = leaving
-    encoding.beside = add_neighbours(model, problem, encoding.capacity, types, leaving)
+    encoding.beside = add_neighbours(model, problem, encoding.capacity, demand, leaving)
     if leaving is None:
         add_limits(model, problem, types)
         add_entitlement(model, problem, types)

@@ -13,7 +13,7 @@ import numpy as np
 
 from solver.devices.device_fragments import Fragments, Parts
 from solver.effort.cp_sat import cp_model
-from solver.encode.capacity import Capacity, add_touched
+from solver.encode.capacity import Capacity, add_touched, take_no_more
 from solver.encode.demand import Demand
 from solver.encode.node_classes import NodeClass
 from solver.encode.variables import Linear, Var
@@ -34,7 +34,7 @@ def left_over_sum(
     fragments = problem.room.fragments
     if fragments is None:
         return Linear()
-    _lay_no_more(model, capacity, demand)
+    take_no_more(model, capacity, demand)
     add_touched(model, capacity)
     first = fragments.first(problem.room.now)
     total = Linear(int(first.sum()))
@@ -57,20 +57,6 @@ def left_over_sum(
         total.constant -= most
         total.add(counts[-1], 1, max(row[-1] for row in values))
     return total
-
-
-def _lay_no_more(model: cp_model.CpModel, capacity: Capacity, demand: Demand) -> None:
-    """
-    Ensure that no more pods lie in classes than are wanted: more would use victims up.
-    """
-    wanted: dict[int, Linear] = {}
-    for (shape, _), row in demand.sums.items():
-        wanted.setdefault(shape, Linear()).extend(row)
-    for shape, total in wanted.items():
-        counts = [v for (s, _), v in capacity.loose.items() if s == shape]
-        for table in capacity.scoped.values():
-            counts += [v for (s, _, _), v in table.items() if s == shape]
-        model.add(cp_model.LinearExpr.sum(counts) == total.expression)
 
 
 def _values(

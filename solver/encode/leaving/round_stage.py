@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from models.gangs import pod_sets
 from solver.effort.cp_sat import cp_model
 from solver.encode.activation import add_types
+from solver.encode.capacity import take_no_more
 from solver.encode.conversion.options import Conversion
 from solver.encode.demand import Demand, pending_shapes
 from solver.encode.encoding import Encoding, placed
@@ -109,7 +110,7 @@ def add_stage(
     )
     bound = placing(model, opened.now, levels)
     for each in (encoding, bound):
-        _want_no_more(model, each)
+        take_no_more(model, each.capacity, each.demand)
     add_limits(model, opened.now, bound.types)
     held = [
         _held_part(model, kind, ready)
@@ -217,21 +218,6 @@ def placing(
     classes, demand = _node_classes(problem, levels), Demand()
     types = add_types(model, problem, classes, demand, zip(problem.units, strict=True))
     return placed(model, problem, classes, demand, types)
-
-
-def _want_no_more(model: cp_model.CpModel, encoding: Encoding) -> None:
-    """
-    Ensure that no more places are taken than are wanted.
-    """
-    wanted: dict[int, Linear] = {}
-    for (shape, _), row in encoding.demand.sums.items():
-        wanted.setdefault(shape, Linear()).extend(row)
-    taken: dict[int, list[Var]] = {}
-    for at in range(len(encoding.classes.items)):
-        for shape, counts in encoding.capacity.class_terms(at).items():
-            taken.setdefault(shape, []).extend(counts)
-    for shape, counts in taken.items():
-        model.add(cp_model.LinearExpr.sum(counts) <= wanted[shape].expression)
 
 
 def _add_victim_vars(

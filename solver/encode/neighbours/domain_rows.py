@@ -2,10 +2,9 @@
 Neighbours: rows over the domains of topology keys and groups of pods with equal terms.
 """
 
-from collections.abc import Iterable, Sequence
-
 from solver.effort.cp_sat import cp_model
-from solver.encode.capacity import Capacity
+from solver.encode.capacity import Capacity, take_no_more
+from solver.encode.demand import Demand
 from solver.encode.leaving.variables import Leaving
 from solver.encode.neighbours.domain_counts import (
     DomainCounts,
@@ -18,8 +17,6 @@ from solver.encode.neighbours.near_rows import keep_near
 from solver.encode.neighbours.spread_rows import keep_even
 from solver.encode.neighbours.staying import DomainSums, Staying, staying
 from solver.encode.neighbours.volume_rows import give_volumes
-from solver.encode.queue_rows import placed
-from solver.encode.variables import Linear, TypeVars
 from solver.place.round_state import around_now
 from solver.problem.problem import Problem
 
@@ -28,7 +25,7 @@ def add_neighbours(
     model: cp_model.CpModel,
     problem: Problem,
     capacity: Capacity,
-    types: Sequence[TypeVars],
+    demand: Demand,
     leaving: Leaving | None = None,
 ) -> NeighbourVars:
     """
@@ -52,8 +49,7 @@ def add_neighbours(
         for spread in counts.items[shape].neighbours.spread:
             keep_even(counts, counts.items[shape], spread)
     give_volumes(counts)
-    moved = () if leaving is None else [kind for _, kind in leaving.moved]
-    place_no_more(model, problem, capacity, [*types, *moved], counts.items)
+    take_no_more(model, capacity, demand, counts.items)
     return counts.found
 
 
@@ -104,27 +100,3 @@ class _Rows:
                 row.only_enforce_if(self.counts.some(terms))
             elif left.constant > 0:
                 self.model.add(cp_model.LinearExpr.sum(terms) == 0)
-
-
-def place_no_more(
-    model: cp_model.CpModel,
-    problem: Problem,
-    capacity: Capacity,
-    types: Sequence[TypeVars],
-    shapes: Iterable[int],
-) -> None:
-    """
-    Ensure that of some shapes no more pods have places than are placed: they count.
-    """
-    found = {shape: Linear() for shape in shapes}
-    for kind in types:
-        for vars_ in kind.states:
-            for leaf, row in placed(vars_, kind.starts).items():
-                shape = problem.shapes.of_leaf[vars_.state.key, leaf]
-                if shape in found:
-                    found[shape].extend(row)
-    terms = [capacity.class_terms(at) for at in range(len(capacity.classes.items))]
-    for shape, row in found.items():
-        counts = [var for here in terms for var in here.get(shape, ())]
-        total = cp_model.LinearExpr.sum(counts) if counts else 0
-        model.add(total <= row.expression)

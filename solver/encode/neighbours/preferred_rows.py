@@ -12,9 +12,9 @@ import numpy as np
 
 from models.neighbours import Preferred
 from solver.effort.cp_sat import cp_model
-from solver.encode.capacity import Capacity
-from solver.encode.neighbours.domain_rows import place_no_more
-from solver.encode.variables import Linear, TypeVars, Var
+from solver.encode.capacity import Capacity, take_no_more
+from solver.encode.demand import Demand
+from solver.encode.variables import Linear, Var
 from solver.place.preferred_now import preferred_now
 from solver.problem.neighbours.preferred_pods import PreferredPods
 from solver.problem.pod_shapes import Shape
@@ -63,7 +63,7 @@ def preferred_sum(
     model: cp_model.CpModel,
     problem: Problem,
     capacity: Capacity,
-    types: Sequence[TypeVars],
+    demand: Demand,
 ) -> tuple[Linear, PreferredVars]:
     """
     Add up what all pods that get places would lack, weighted.
@@ -72,7 +72,7 @@ def preferred_sum(
     rows = _PreferredRows(model, problem, capacity, around)
     for rule, own in sorted(rows.rules()):
         rows.add(rule, own=own)
-    place_no_more(model, problem, capacity, types, rows.meant)
+    take_no_more(model, capacity, demand, rows.meant)
     return rows.total, rows.found
 
 
