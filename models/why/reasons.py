@@ -148,6 +148,7 @@ def _readable(facts: Mapping[str, Fact]) -> dict[str, _Shown]:
     shown["lacking"] = _Shown(_lacking(facts))
     shown["told"] = _Shown(_told(facts))
     shown["more"] = _Shown(ended(facts))
+    shown["are"] = _Shown("is" if facts.get("free") == 1 else "are")
     shown.setdefault("leave", _Shown("others"))
     shown["after"] = _Shown(_duration(facts.get("seconds", "?")))
     shown |= _holder(shown)
@@ -322,7 +323,7 @@ _SENTENCES: dict[Reason, str] = {
         "{holder} {uses} of the {limit} {they} may hold{work}"
     ),
     Reason.PREEMPTION_PROTECTED: (
-        "is entitled and needs {needs} {resource}; {free} are free, "
+        "is entitled and needs {needs} {resource}; {free} {are} free, "
         "and only protected work is in its way{whose}"
     ),
     Reason.INSUFFICIENT_CAPACITY: (

@@ -101,6 +101,7 @@ class Blocker:
             number = getattr(self, word)
             said[word] = "?" if number is None else plain(self.resource, number)
         said["left"] = plain(self.resource, self.left)
+        said["are"] = "is" if said["left"] == "1" else "are"
         needed = said.get("wanted", amount(self.resource, self.needs or 0))
         said["needed"] = f"{needed}{said.get('mates', '')}"
         said["at"] = self.at
@@ -246,10 +247,10 @@ _SENTENCES: dict[Verdict, str] = {
     Verdict.TOPOLOGY: (
         "needs {needed} in one {at}; the best one has {left} free, of {has} in all"
     ),
-    Verdict.DEVICES: "needs {needed}; {left} of {has} are free{where}{more}",
-    Verdict.ROOM: "needs {needed}; {left} of {has} are free{where}{more}",
+    Verdict.DEVICES: "needs {needed}; {left} of {has} {are} free{where}{more}",
+    Verdict.ROOM: "needs {needed}; {left} of {has} {are} free{where}{more}",
     Verdict.FRAGMENTS: (
-        "needs {needed}; {left} are free{counting}, but in pieces: "
+        "needs {needed}; {left} {are} free{counting}, but in pieces: "
         "there is room for {detail}"
     ),
     Verdict.SHARE: (

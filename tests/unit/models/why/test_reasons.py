@@ -9,6 +9,7 @@ import pytest
 from models.why.reasons import _SENTENCES, Reason, Waiting, counted, listed
 
 FROM = {
+    "are": ("free",),
     "whom": ("mate",),
     "others": ("to", "given", "free", "resource", "needs"),
     "whose": ("who", "used"),
