@@ -231,9 +231,12 @@ class _Dealer:
         """
         Take as many slots as may be by now; say how many are missing.
         """
-        row = self._row(want)
+        row, inside = self._row(want), self._mask(want)
         while count:
-            room = self.work.room_for(want.state, want.leaf, self._mask(want))
+            there = np.zeros(len(self.work.room.rows), dtype=bool)
+            there[[*row]] = True
+            mask = there if inside is None else there & inside
+            room = self.work.room_for(want.state, want.leaf, mask)
             free = np.all([room > 0, *where], axis=0)
             host = next((host for host in row if free[host]), None)
             if host is None:

@@ -12,6 +12,7 @@ from models.policy import Limits
 Clock = Callable[[], float]
 Job = Callable[[], None]
 Work = Literal[
+    "starts",
     "search",
     "packing",
     "losses",
@@ -22,10 +23,10 @@ Work = Literal[
     "reasons",
 ]
 """
-What a limit can cut short: the search for better plans, packing exactly what fits
-badly, the bound on what is lost, asking whether reservations of lower bands should
-give way, what stale gangs leave, who leaves for a head, whether starts last, and saying
-why gangs wait.
+What a limit can cut short: starting gangs one by one, the search for better plans,
+packing exactly what fits badly, the bound on what is lost, asking whether reservations
+of lower bands should give way, what stale gangs leave, who leaves for a head, whether
+starts last, and saying why gangs wait.
 """
 
 
@@ -128,6 +129,22 @@ class Budget:
         Tell whether a limit in seconds is reached, so that nothing more is begun.
         """
         return self.limits.seconds is not None and self.left <= 0
+
+    def late_after(self, own: float) -> Callable[[], bool]:
+        """
+        Give what tells, and notes, that no more gangs start: the limit is reached.
+
+        For so many seconds from now on it never is, so that some start in any case.
+        """
+        begun = self.watch.spent()
+
+        def is_late() -> bool:
+            if not self.is_late or self.watch.spent() - begun < own:
+                return False
+            self.cut.add("starts")
+            return True
+
+        return is_late
 
     def charge(self, units: float) -> None:
         """

@@ -210,7 +210,9 @@ class _Explainer:
         return Waiting(found.reason, {**found.facts, **ending})
 
     def _unknown(self, unit: Unit) -> Waiting:
-        return self._beside_others(unit) if has_neighbours(unit) else self._undecided()
+        if "starts" in self._budget.cut or not has_neighbours(unit):
+            return self._undecided()
+        return self._beside_others(unit)
 
     def _beside_others(self, unit: Unit) -> Waiting:
         """

@@ -25,11 +25,31 @@ def fill(
     said = work.problem.shapes.items[work.shape_of(state, leaf)].neighbours
     if work.around is not None and work.around.is_by_turns(said):
         room_in = partial(work.room_for, state, leaf)
-        fill_one = partial(_fill, work, state, leaf, 1)
+        fill_one = partial(_fill_one, work, state, leaf)
         return by_turns(work.around, said, count, room_in, fill_one, mask)
     if work.preferred is not None and said.preferred:
         return _fill_by_preference(work, state, leaf, count, mask)
     return _fill(work, state, leaf, count, mask)
+
+
+def _fill_one(work: RoundState, state: Standing, leaf: int, mask: Bools | None) -> int:
+    """
+    Place one pod; only where it would be is it asked whether volumes are left for it.
+    """
+    said = state.leaves[leaf].pod_set.neighbours
+    if work.around is None or not said.takes_volumes or work.around.volumes.lacks:
+        return _fill(work, state, leaf, 1, mask)
+    mark, done, volumes = work.mark(), 0, work.around.volumes
+    while not done:
+        with volumes.on_trust() as known:
+            done = _fill(work, state, leaf, 1, mask)
+        if not done:
+            return 0
+        if volumes.lacks:
+            host, done = work.placed[state.key][leaf][-1], 0
+            work.undo(mark)
+            volumes.rule_out(said, host, known)
+    return done
 
 
 def _fill_by_preference(

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 
 from solver.place.draft import Draft
-from solver.place.round_state import RoundState
+from solver.place.round_state import RoundState, has_room
 from solver.problem.gang_state import Standing
 from solver.problem.problem import Unit
 
@@ -50,9 +50,7 @@ def _come_beside(work: RoundState, pods: list[tuple[Standing, int, int]]) -> boo
         moved = False
         for pod in list(pods):
             state, leaf, host = pod
-            if work.room_for(state, leaf, None)[host] and work.ledger.most(
-                state, leaf, 1
-            ):
+            if has_room(work, state, leaf, host) and work.ledger.most(state, leaf, 1):
                 work.take(state, leaf, {host: 1})
                 pods.remove(pod)
                 moved = True

@@ -8,6 +8,7 @@ every report, the fallback of every round, and the solver's first hint.
 from collections.abc import Callable, Sequence
 from heapq import heapify, heappop, heappush
 
+from solver.effort.budget import Budget
 from solver.place.draft import Draft
 from solver.place.gang_order import oldest, rank_of
 from solver.place.place_gang import place_gang, place_surplus
@@ -20,11 +21,13 @@ from solver.problem.problem import Problem, Unit
 Rank = Callable[[Unit], tuple[int | str, ...]]
 
 
-def greedy(problem: Problem) -> Draft:
+def greedy(problem: Problem, budget: Budget | None = None) -> Draft:
     """
-    Plan a round: entitled starts, then borrowing ones, then surplus.
+    Plan a round: entitled starts, then borrowing ones, then surplus, until the limit.
     """
     work = RoundState(problem)
+    if budget is not None:
+        work.is_late = budget.late_after(problem.tuning.place.own_time)
     return fill_up(work, in_queue_order)
 
 
@@ -36,6 +39,8 @@ def fill_up(work: RoundState, order: Callable[[RoundState, list[Unit]], None]) -
     order(work, waiting)
     for unit in sorted(work.problem.units, key=rank_of):
         for state in unit.states:
+            if work.is_late():
+                break
             if not unit.starts or state.key in work.placed:
                 place_surplus(work, state)
     return work.draft()
@@ -110,6 +115,8 @@ def start(work: RoundState, unit: Unit, *, entitled: bool) -> bool:
     """
     Start all gangs of a unit or none; entitled ones only inside their fair share.
     """
+    if work.is_late():
+        return False
     mark = work.mark()
     charges: list[tuple[Standing, Charge]] = []
     for state in unit.states:

@@ -51,6 +51,7 @@ class RoundState:
         self.ledger = Ledger(problem)
         self.placed: dict[str, dict[int, list[int]]] = {}
         self.entitled: set[str] = set()
+        self.is_late: Callable[[], bool] = lambda: False
         self.frugal = _is_frugal(problem.policy)
         self.around = around_now(problem)
         self.preferred = preferred_now(problem)
@@ -180,8 +181,7 @@ class RoundState:
         """
         Count the pods of a leaf placed so far.
         """
-        rows = self.placed.get(state.key)
-        return len(rows.get(leaf, ())) if rows else 0
+        return len(self.placed.get(state.key, {}).get(leaf, ()))
 
     def shape_of(self, state: Standing, leaf: int) -> int:
         """
@@ -193,23 +193,23 @@ class RoundState:
         """
         Give what one pod of a leaf takes, over the columns of the room.
         """
-        row: Ints = self.problem.shapes.requests[self.shape_of(state, leaf)]
-        return row
+        return np.asarray(self.problem.shapes.requests[self.shape_of(state, leaf)])
 
     def room_for(self, state: Standing, leaf: int, mask: Bools | None) -> Ints:
         """
         Count how many pods of a leaf each node would take now.
         """
         shape = self.shape_of(state, leaf)
+        item = self.problem.shapes.items[shape]
         counts = self.free.places(shape)
         if mask is not None:
             counts = counts * mask
-        if self.problem.shapes.items[shape].tag:
+        if item.tag:
             counts = counts.copy()
             _keep_hosts_apart(state, leaf, self.placed.get(state.key, {}), counts)
-        item = self.problem.shapes.items[shape]
         if item.neighbours and self.around is not None:
-            counts = counts * self.around.may_be(item.neighbours, item.demand)
+            said = item.neighbours, item.demand
+            counts = counts * self.around.may_be(*said, counts > 0)
         return counts
 
     def could_hold(self, state: Standing, leaf: int, count: int) -> bool:
@@ -228,8 +228,8 @@ class RoundState:
         rows = self.placed.get(state.key)
         if not rows:
             return None
-        leaves = range(len(state.leaves))
-        return Places(tuple([tuple(sorted(rows.get(i, ()))) for i in leaves]))
+        found = [tuple(sorted(rows.get(i, ()))) for i in range(len(state.leaves))]
+        return Places(tuple(found))
 
     def draft(self) -> Draft:
         """
@@ -239,6 +239,17 @@ class RoundState:
         pairs = ((x.key, self.places(x)) for x in mine if x.key in self.placed)
         found = {key: places for key, places in pairs if places is not None}
         return Draft(places=found, entitled=frozenset(self.entitled))
+
+
+def has_room(
+    work: RoundState, state: Standing, leaf: int, host: int, mask: Bools | None = None
+) -> bool:
+    """
+    Tell whether one node would take a pod of a leaf now.
+    """
+    there = np.zeros(len(work.room.rows), dtype=bool)
+    there[host] = mask is None or mask[host]
+    return bool(work.room_for(state, leaf, there)[host])
 
 
 def _keep_hosts_apart(

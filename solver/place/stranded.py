@@ -119,7 +119,8 @@ def _come(around: PodsAround, pods: list[_Pod]) -> list[_Pod]:
         moved = False
         for pod in list(pods):
             _, said, demand, host = pod
-            if around.may_be(said, demand)[host]:
+            there = np.arange(len(around.domains.nodes)) == host
+            if around.may_be(said, demand, there)[host]:
                 around.add(said, np.array([host]), one, comes=True)
                 pods.remove(pod)
                 moved = True

@@ -27,7 +27,7 @@ def plan_greedily(problem: Problem, budget: Budget) -> Outcome:
         if opened is not None:
             sure.open = True
             problem, ready = freeze(problem, opened.by_hand().first, step)
-    draft = greedy(problem)
+    draft = greedy(problem, budget)
     if strands_reserved(problem, draft):
         draft = complete(problem, ready)
     budget.watch.lap("greedy")

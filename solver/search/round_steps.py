@@ -144,7 +144,7 @@ class _Course:
         problem, known = now.problem, now.known
         if some_were_evicted(problem):
             known.steps.forget("entitled")
-        first = greedy(problem)
+        first = greedy(problem, self.budget)
         self.watch.lap("greedy")
         run = TierSearch(problem, first, self.budget)
         best = run.best

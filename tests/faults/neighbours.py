@@ -319,7 +319,7 @@ FAULTS = [
         "shared-claims-of-the-first-node",
         "one node alone of the pods that share a claim reaches its volume",
         switch(
-            "solver.problem.neighbours.claimed_volumes:VolumeMatching.suited",
+            "solver.problem.neighbours.volume_matching:VolumeMatching.suited",
             lambda old: (
                 lambda self, asker: (
                     old(self, (next(iter(self.shared[asker]), -1), asker[1]))
@@ -334,7 +334,7 @@ FAULTS = [
         "first-come-keeps-its-volume",
         "who has a volume takes no other one for who reaches only that",
         switch(
-            "solver.problem.neighbours.claimed_volumes:VolumeMatching._take_one",
+            "solver.problem.neighbours.volume_matching:VolumeMatching._take_one",
             lambda old: (
                 lambda self, asker: (
                     any(self.spare[one] > 0 for one in self.suited(asker))

@@ -173,6 +173,7 @@ def _first(lines: list[GangLine], *, wide: bool) -> list[GangLine]:
 
 
 _CUT = {
+    "starts": "starting gangs one by one",
     "search": "the search",
     "packing": "exact packing",
     "losses": "the bound on what is lost",

@@ -9,8 +9,8 @@ from solver.effort.cp_sat import cp_model
 from solver.encode.neighbours.domain_counts import DomainCounts
 from solver.encode.neighbours.volume_vars import VolumeVars
 from solver.encode.variables import Linear, Var
-from solver.problem.neighbours.claimed_volumes import Asker
 from solver.problem.neighbours.spread_counts import REACHED
+from solver.problem.neighbours.volume_matching import Asker
 
 
 def give_volumes(counts: DomainCounts) -> None:
@@ -26,7 +26,7 @@ def give_volumes(counts: DomainCounts) -> None:
         if isinstance(asker[0], str) and there:
             shared.setdefault(asker, {})
         elif there:
-            asked.setdefault(asker, Linear()).constant += there.total()
+            asked.setdefault(asker, Linear()).constant += sum(there.values())
     if not (any(row.variables for row in asked.values()) or any(shared.values())):
         return
     found = VolumeVars(matching)

@@ -2,13 +2,12 @@
 Variables that say which free volumes claims have, and what a hint makes of them.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from models.neighbours import ReachedVolumes
 from solver.encode.variables import Linear, Var
-from solver.problem.neighbours.claimed_volumes import Asker, VolumeMatching
+from solver.problem.neighbours.volume_matching import Asker, VolumeMatching
 
 
 @dataclass(slots=True)
@@ -41,7 +40,7 @@ class VolumeVars:
                 if any(values.get(var.index, 0) for var in coming):
                     found.share(asker, domain, 1)
         return [
-            (var, found.held.get(asker, Counter())[one])
+            (var, found.held.get(asker, {}).get(one, 0))
             for asker, _, given in (*self.asked, *self.shared)
             for one, var in given.items()
         ]

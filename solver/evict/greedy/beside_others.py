@@ -13,7 +13,7 @@ from solver.evict.greedy.eviction_log import Leavers
 from solver.evict.greedy.victim_table import VictimTable
 from solver.evict.rights.policy_bounds import MOVED
 from solver.place.fill import fill
-from solver.place.round_state import RoundState
+from solver.place.round_state import RoundState, has_room
 from solver.problem.gang_state import Standing
 from solver.problem.neighbours.pods_around import PodsAround
 from solver.problem.neighbours.spread_counts import Pair
@@ -161,7 +161,7 @@ class BesideOthers:
         )
 
     def _has_place(self, node: int) -> bool:
-        return bool(self.work.room_for(self.state, self.leaf, self.mask)[node])
+        return has_room(self.work, self.state, self.leaf, node, self.mask)
 
     def _let_go_unless_needed(self, at: int, node: int) -> None:
         mark, around = self.work.mark(), self.work.around

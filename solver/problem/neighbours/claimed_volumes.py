@@ -5,119 +5,39 @@ One that pods share needs one that all of their nodes reach.
 What pods have stays theirs for the round, whoever leaves: its claim does.
 """
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from models.neighbours import Neighbours, ReachedVolumes
 from solver.problem.neighbours.spread_counts import REACHED, KeyDomains
+from solver.problem.neighbours.volume_matching import Asker, VolumeMatching
 from solver.problem.node_room import Bools, Ints
 
-Asker = tuple[int | str, str]
-"""
-A domain of nodes that reach the same volumes, or a claim that pods share, and a kind.
-"""
-_Ways = dict[ReachedVolumes, tuple[Asker, ReachedVolumes | None]]
+Known = dict[tuple[object, tuple[Asker, ...]], Ints]
+_MOST_STEPS = 64
 
 
-class VolumeMatching:
+@dataclass(frozen=True, slots=True)
+class _Counted:
     """
-    Claims with a volume of their own, as many as can have one: some are moved for it.
+    Pods that came or went, and what was known before.
     """
 
-    def __init__(self, reached: Sequence[tuple[ReachedVolumes, ...]]) -> None:
-        self.reached = reached
-        self.held: dict[Asker, Counter[ReachedVolumes]] = {}
-        self.spare = {one: one.number for here in reached for one in here}
-        self.holders: dict[ReachedVolumes, Counter[Asker]] = {}
-        self.shared: dict[Asker, Counter[int]] = {}
-        self._suited: dict[Asker, list[ReachedVolumes]] = {}
+    said: Neighbours
+    nodes: Ints
+    counts: Ints
+    known: Known
 
-    def copy(self) -> "VolumeMatching":
+    def is_undone_by(self, said: Neighbours, nodes: Ints, counts: Ints) -> bool:
         """
-        Give the same, to be changed.
+        Tell whether the same pods go again, or come again.
         """
-        found = VolumeMatching(())
-        found.reached, found._suited = self.reached, self._suited
-        found.held, found.holders = dict(self.held), dict(self.holders)
-        found.spare, found.shared = dict(self.spare), dict(self.shared)
-        return found
-
-    def suited(self, asker: Asker) -> list[ReachedVolumes]:
-        """
-        List the volumes that a claim may have.
-        """
-        domain, kind = asker
-        if isinstance(domain, str):
-            rows = [self.suited((at, kind)) for at in self.shared[asker]]
-            return [x for x in rows[0] if all(x in row for row in rows)] if rows else []
-        if asker not in self._suited:
-            here = self.reached[domain] if domain >= 0 else ()
-            self._suited[asker] = [one for one in here if kind in one.kinds]
-        return self._suited[asker]
-
-    def share(self, asker: Asker, domain: int, number: int) -> bool:
-        """
-        Let so many more pods in a domain share a claim; tell whether it has a volume.
-        """
-        row = self.shared.get(asker, Counter()) + Counter({domain: number})
-        self.shared[asker] = row
-        held = self.held.get(asker)
-        if held and not (row and held.keys() <= set(self.suited(asker))):
-            self.give(asker, 1)
-        return not row or bool(self.held.get(asker)) or self._take_one(asker)
-
-    def take(self, asker: Asker, number: int) -> int:
-        """
-        Give volumes to so many more claims; say how many get one.
-        """
-        tried = range(number)
-        return next((n for n in tried if not self._take_one(asker)), number)
-
-    def give(self, asker: Asker, number: int) -> None:
-        """
-        Take volumes back from so many claims.
-        """
-        for _ in range(number):
-            one = next(iter(self.held[asker]))
-            self.spare[one] += 1
-            self._change(asker, one, -1)
-
-    def _take_one(self, asker: Asker) -> bool:
-        came: _Ways = dict.fromkeys(self.suited(asker), (asker, None))
-        queue = list(came)
-        for one in queue:
-            if self.spare[one] > 0:
-                self._hand_on(one, came)
-                return True
-            for holder in self.holders.get(one, ()):
-                more = [x for x in self.suited(holder) if x not in came]
-                came |= dict.fromkeys(more, (holder, one))
-                queue += more
-        return False
-
-    def _hand_on(self, one: ReachedVolumes, came: _Ways) -> None:
-        """
-        Give a free volume to who asks for it, and what that one had to the one before.
-        """
-        self.spare[one] -= 1
-        at: ReachedVolumes | None = one
-        while at is not None:
-            taker, had = came[at]
-            self._change(taker, at, 1)
-            if had is not None:
-                self._change(taker, had, -1)
-            at = had
-
-    def _change(self, asker: Asker, one: ReachedVolumes, number: int) -> None:
-        """
-        Let claims have so many more of some volumes; rows are never changed in place.
-        """
-        self.held[asker] = self.held.get(asker, Counter()) + Counter({one: number})
-        holders = self.holders.get(one, Counter())
-        self.holders[one] = holders + Counter({asker: number})
+        same = self.said is said and self.nodes is nodes
+        return same and not (self.counts + counts).any()
 
 
 @dataclass(slots=True)
@@ -125,14 +45,17 @@ class ClaimedVolumes:
     """
     The claims of pods that are there or come, by the domains that their nodes are in.
 
-    ``parts`` number the domains, ``known`` says where pods may be, below 0 if unknown.
+    ``parts`` number the domains, ``known`` says where pods may be, below 0 if unknown;
+    ``trusted`` is what is not known to be wrong.
     """
 
     of_node: Ints
     matching: VolumeMatching
     parts: Ints
     claims: Counter[Asker] = field(default_factory=Counter)
-    known: dict[tuple[object, tuple[object, ...]], Ints] = field(default_factory=dict)
+    known: Known = field(default_factory=dict)
+    trusted: bool = False
+    _steps: deque[_Counted] = field(default_factory=lambda: deque(maxlen=_MOST_STEPS))
 
     def copy(self) -> "ClaimedVolumes":
         """
@@ -143,62 +66,117 @@ class ClaimedVolumes:
             matching=self.matching.copy(),
             claims=self.claims.copy(),
             known=dict(self.known),
+            _steps=deque(maxlen=_MOST_STEPS),
         )
 
     def add(self, said: Neighbours, nodes: Ints, counts: Ints) -> None:
         """
         Count pods on nodes, fewer where counts are below zero.
         """
-        domains = self.of_node[nodes]
-        changed = np.isin(self.parts, self.parts[domains]) & (self.parts >= 0)
-        self.known = {
-            key: np.where(changed, -1, row)
-            for key, row in self.known.items()
-            if set(said.shared).isdisjoint(key[1])
-        }
+        domains, lacked = self.of_node[nodes], self.lacks
         for domain, count in zip(domains.tolist(), counts.tolist(), strict=True):
             for kind, number in said.claims:
                 self._count((domain, kind), number * count)
             for asker in said.shared if count else ():
                 self.matching.share(asker, domain, count)
                 self._count(asker, bool(self.matching.shared[asker]))
+        if self._steps and self._steps[-1].is_undone_by(said, nodes, counts):
+            self.known = self._steps.pop().known
+            return
+        self._steps.append(_Counted(said, nodes, counts, self.known))
+        come, go = bool((counts > 0).any()), bool((counts < 0).any())
+        every = lacked or self.lacks or (go and (come or bool(said.shared)))
+        changed = np.isin(self.parts, self.parts[domains]) & (self.parts >= 0)
+        # Where none may be, none may when more have come, and the other way round.
+        self.known = {
+            key: np.where(changed & (every | (row == (0 if go else 1))), -1, row)
+            for key, row in self.known.items()
+            if set(said.shared).isdisjoint(key[1])
+        }
+
+    @contextmanager
+    def on_trust(self) -> Iterator[Known]:
+        """
+        Say that pods may be wherever it is not known that they may not.
+        """
+        self.trusted = True
+        try:
+            yield self.known
+        finally:
+            self.trusted = False
+
+    def rule_out(self, said: Neighbours, node: int, known: Known) -> None:
+        """
+        Note that a pod finds no volume on a node, beside what was known.
+        """
+        row = known[said.claims, said.shared].copy()
+        domain = int(self.of_node[node])
+        row[domain] = 0
+        for kind, _ in said.claims:
+            if not self.matching.could_take((domain, kind)):
+                for at in np.flatnonzero(row).tolist():
+                    row[at] *= not self.matching.is_closed((at, kind))
+        self.known = {**known, (said.claims, said.shared): row}
 
     def settle(self) -> None:
         """
         Give volumes to those that are there: claims of one pod first, then in order.
         """
-        for asker, row in self.matching.held.items():
-            self.matching.give(asker, row.total())
+        for asker, row in [*self.matching.held.items()]:
+            self.matching.give(asker, sum(row.values()))
         for asker in sorted(self.claims, key=lambda x: (isinstance(x[0], str), x)):
             self.matching.take(asker, self.claims[asker])
 
-    def may_be(self, said: Neighbours) -> Bools:
+    def may_be(self, said: Neighbours, where: Bools | None = None) -> Bools:
         """
         Tell on which nodes one more pod finds a volume for each of its claims.
+
+        Elsewhere than on some nodes, ``where`` that is said, it may be said wrongly.
         """
-        unknown = np.append(np.full(len(self.parts) - 1, -1), 0)
+        unknown = np.append(np.full(len(self.parts) - 1, -1, dtype=np.int8), 0)
         row = self.known.setdefault((said.claims, said.shared), unknown)
-        for domain in np.flatnonzero(row < 0).tolist():
-            row[domain] = self._is_able(said, domain)
+        if self.trusted:
+            return np.asarray(row[self.of_node] != 0)
+        asked = np.zeros(len(row), dtype=bool)
+        asked[self.of_node if where is None else self.of_node[where]] = True
+        row[asked & (row < 0) & self._has_enough(said)] = 1
+        for domain in np.flatnonzero(asked & (row < 0)).tolist():
+            able = self.matching.could_take_all(domain, said.claims, said.shared)
+            row[domain] = able
         return row[self.of_node] > 0
 
-    def _is_able(self, said: Neighbours, domain: int) -> bool:
+    def _has_enough(self, said: Neighbours) -> Bools:
         """
-        Tell whether one more pod finds a volume for each of its claims in a domain.
+        Tell in which domains nobody has the volumes that one more pod may need.
         """
-        trial = self.matching.copy()
-        return all(trial.take((domain, x), n) == n for x, n in said.claims) and all(
-            trial.share(one, domain, 1) for one in said.shared
-        )
+        number = sum(n for _, n in said.claims)
+        found = np.full(len(self.parts), not said.shared)
+        for kind, _ in said.claims if not said.shared else ():
+            row = self.matching.direct.get(kind)
+            found &= row is not None and row >= number
+        return found
+
+    @property
+    def lacks(self) -> bool:
+        """
+        Tell whether some claims have no volume.
+        """
+        return self.claims.total() > self.matching.num_held
 
     def _count(self, asker: Asker, number: int) -> None:
         is_shared = isinstance(asker[0], str)
         self.claims[asker] = number + (0 if is_shared else self.claims[asker])
-        others = self.claims if is_shared or number <= 0 else ()
-        for other in (asker, *others):
-            have = self.matching.held.get(other, Counter()).total()
-            self.matching.give(other, have - self.claims[other])
-            self.matching.take(other, self.claims[other] - have)
+        self._suit(asker)
+        for other in self.claims if number <= 0 and self.lacks else ():
+            self._suit(other)
+
+    def _suit(self, asker: Asker) -> None:
+        """
+        Give volumes to claims that have too few, or take back what is too much.
+        """
+        more = self.claims[asker] - sum(self.matching.held.get(asker, {}).values())
+        self.matching.give(asker, -more)
+        self.matching.take(asker, more)
 
 
 def claimed_volumes(domains: KeyDomains) -> ClaimedVolumes:

@@ -96,8 +96,7 @@ class PodsAround:
         for pair in self.near:
             if pair[0] in mine:
                 inside = self.domains.of(pair[1])[nodes] >= 0
-                number = self.exists.get(pair, 0) + int(counts[inside].sum())
-                self.exists[pair] = number
+                self.exists[pair] = self.exists.get(pair, 0) + int(counts[inside].sum())
         if stays:
             self.spread.add(said, nodes, counts, comes=comes)
         self.keep_away(said, nodes, counts)
@@ -138,12 +137,11 @@ class PodsAround:
         self, table: dict[Pair, Ints], pair: Pair, nodes: Ints, counts: Ints
     ) -> None:
         of_node = self.domains.of(pair[1])
-        row = table.get(pair)
-        if row is None:
+        if pair not in table:
             size = int(of_node.max(initial=-1)) + 1
-            row = table[pair] = np.zeros(size, dtype=np.int64)
+            table[pair] = np.zeros(size, dtype=np.int64)
         cells = of_node[nodes]
-        np.add.at(row, cells[cells >= 0], counts[cells >= 0])
+        np.add.at(table[pair], cells[cells >= 0], counts[cells >= 0])
 
     def is_by_turns(self, said: Neighbours) -> bool:
         """
@@ -153,13 +151,15 @@ class PodsAround:
         takes = bool(said.spread) or said.takes_volumes
         return takes or alone or self.is_first(said)
 
-    def may_be(self, said: Neighbours, demand: NodeDemand) -> Bools:
+    def may_be(
+        self, said: Neighbours, demand: NodeDemand, where: Bools | None = None
+    ) -> Bools:
         """
-        Tell on which nodes one more pod may be.
+        Tell on which nodes one more pod may be, on those that are asked for.
         """
         free = self.apart_from(said) & self.near_others(said)
         if said.takes_volumes:
-            free &= self.volumes.may_be(said)
+            free &= self.volumes.may_be(said, free if where is None else free & where)
         for rule in said.spread:
             free &= self.spread.allows(said, rule, demand)
         return free & self.spread.spares(said, demand) if said.spread else free

@@ -23,12 +23,12 @@ def volumes_for_claims(evidence: Evidence) -> Iterator[Violation]:
     for one in claiming:
         for kind, number in one.said.claims:
             for _ in range(number * (one.stay + one.ending)):
-                _finds_one(_pieces(one, kind), given, set())
+                _finds_one(_pieces(one, kind), given)
     yield from _shared_by_pods(claiming, given)
     for one in claiming:
         for kind, number in one.said.claims:
             lacking = sum(
-                not _finds_one(_pieces(one, kind), given, set())
+                not _finds_one(_pieces(one, kind), given)
                 for _ in range(number * one.new)
             )
             if lacking:
@@ -52,14 +52,14 @@ def _shared_by_pods(
     first = dict(given)
     for claim, pods in sorted(users.items()):
         old = _for_all([one for one in pods if one.stay or one.ending], claim[1])
-        if old and _finds_one(old, first, set()):
+        if old and _finds_one(old, first):
             there[claim] = old
     grow = {claim for claim, pods in users.items() if any(one.new for one in pods)}
     for claim in sorted(there.keys() - grow):
-        _finds_one(there[claim], given, set())
+        _finds_one(there[claim], given)
     for claim in sorted(grow):
         pods = [one for one in users[claim] if one.stay or one.ending or one.new]
-        if not _finds_one(_for_all(pods, claim[1]), given, set()):
+        if not _finds_one(_for_all(pods, claim[1]), given):
             gang = next(one.gang for one in pods if one.new)
             what = f"no volume for claim {claim[0]} is reached by all of its pods"
             yield Violation("volume-for-claim", gang, what)
@@ -86,18 +86,23 @@ def _pieces(one: Occupant, kind: str) -> tuple[_Piece, ...]:
 
 
 def _finds_one(
-    suited: tuple[_Piece, ...],
-    given: dict[_Piece, tuple[_Piece, ...]],
-    tried: set[_Piece],
+    suited: tuple[_Piece, ...], given: dict[_Piece, tuple[_Piece, ...]]
 ) -> bool:
     """
     Give a claim a volume; who has it may take another one.
     """
-    for piece in suited:
-        if piece in tried:
+    came: dict[_Piece, _Piece | None] = dict.fromkeys(suited)
+    queue = list(suited)
+    for piece in queue:
+        if piece in given:
+            more = [x for x in given[piece] if x not in came]
+            came |= dict.fromkeys(more, piece)
+            queue += more
             continue
-        tried.add(piece)
-        if piece not in given or _finds_one(given[piece], given, tried):
-            given[piece] = suited
-            return True
+        at, before = piece, came[piece]
+        while before is not None:
+            given[at] = given[before]
+            at, before = before, came[before]
+        given[at] = suited
+        return True
     return False

@@ -35,6 +35,16 @@ class Clock:
         return self.now
 
 
+class Ticking(Clock):
+    """
+    Time of which some passes whenever somebody looks.
+    """
+
+    def __call__(self):
+        self.now += 0.05
+        return self.now
+
+
 def fragmented(hosts, gangs):
     """
     Fill half of each node, and let gangs wait that fit by the sums, but not in pieces.
@@ -128,6 +138,22 @@ def test_arithmetic_still_tells_why_where_the_limit_is_reached():
     plan = decide(given, limited(seconds=0.0), clock=Clock())
 
     assert Reason.SEARCH_LIMIT_REACHED not in reasons(plan)
+
+
+@pytest.mark.parametrize("strategy", ["greedy", "solver"])
+def test_starts_one_by_one_end_with_the_limit_but_not_in_the_first_second(strategy):
+    given = snapshot(
+        nodes(40), [gang(f"g{k:02}", minimum=1, gpus=8) for k in range(40)]
+    )
+    plans = [
+        decide(given, limited(seconds=limit), strategy=strategy, clock=Ticking())
+        for limit in (0.0, 2.0, 1000.0)
+    ]
+    few, more, every = (len(plan.operations) for plan in plans)
+
+    assert 0 < few < more < every == 40
+    assert [True, True, False] == ["starts" in plan.cut for plan in plans]
+    assert {Reason.SEARCH_LIMIT_REACHED} == set(reasons(plans[0]))
 
 
 def test_nothing_is_begun_for_reasons_once_the_time_is_over():

@@ -1,0 +1,50 @@
+"""
+Many free volumes, each reached by nodes here and there: what greedy does in a moment.
+"""
+
+import time
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from models.neighbours import Neighbours, ReachedVolumes
+from models.policy import Policy
+from solver.round import decide
+from tests.helpers.build import gang, node, snapshot
+
+
+def claiming(name, pods, gpus, kind, number):
+    plain = gang(name, minimum=pods, gpus=gpus)
+    said = Neighbours(claims=((kind, number),))
+    return replace(plain, tree=replace(plain.tree, neighbours=said))
+
+
+def scattered(hosts, volumes, reach):
+    chance = Random("scattered")
+    reached = [[] for _ in range(hosts)]
+    for at in range(volumes):
+        one = ReachedVolumes(f"v{at}", ("large", "small")[at % 2 :])
+        for host in chance.sample(range(hosts), reach):
+            reached[host].append(one)
+    machines = [
+        replace(node(f"n{at}"), volumes=tuple(sorted(row)))
+        for at, row in enumerate(reached)
+    ]
+    sizes = [(chance.choice((2, 8, 16)), chance.choice((2, 4, 8))) for _ in range(100)]
+    asked = [(chance.choice(("large", "small")), 1 + at % 4 // 3) for at in range(100)]
+    waits = [
+        claiming(f"g{at:02}", *size, *claims)
+        for at, (size, claims) in enumerate(zip(sizes, asked, strict=True))
+    ]
+    return snapshot(machines, waits)
+
+
+@pytest.mark.parametrize(("volumes", "reach"), [(2000, 4), (600, 6), (1000, 40)])
+def test_greedy_gives_volumes_that_scattered_nodes_reach_in_a_moment(volumes, reach):
+    given = scattered(1000, volumes, reach)
+    began = time.process_time()
+    plan = decide(given, Policy(), strategy="greedy", explained=False)
+
+    assert plan.operations
+    assert time.process_time() - began < 8
