@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from models.plan import gap_between
 from solver.effort.budget import Budget
+from solver.effort.cp_sat import cp_model
 from solver.encode.demand import levels_of
 from solver.encode.leaving.round_stage import Stage
 from solver.encode.leaving.whole_round import RoundEncoding, encode_round
@@ -25,7 +26,7 @@ from solver.score.tiers import is_better, score
 from solver.search.attempts import Attempts
 from solver.search.choices import Decided, Finished, widest_bound
 from solver.search.goal import Goal
-from solver.search.race import Answer
+from solver.search.race import Answer, hint_answer
 from solver.search.round_decoding import decode_stage
 
 Again = Callable[[Decided, Mapping[Step, Draft]], Finished]
@@ -150,7 +151,7 @@ class _Choice:
             self._close(at)
             proven.append(True)
             row = self.encoding.tier(keys[at])
-            self._lock(row, keys[at], self.found.values[at])
+            _lock(self.encoding.model, row, keys[at], self.found.values[at])
         return self.found, (*proven, *[False] * (len(keys) - len(proven)))
 
     def _close(self, at: int) -> None:
@@ -190,7 +191,9 @@ class _Choice:
             answer, bound = self._ask(at, bound)
             if bound == self.found.values[at]:
                 return True
-            if answer is None or not self.tries or not self._try(answer):
+            if answer is None or not self.tries:
+                return False
+            if not self._try(answer) and not self._try(self._settled(at, answer)):
                 return False
 
     def _ask(self, at: int, bound: int) -> tuple[Answer | None, int]:
@@ -202,10 +205,7 @@ class _Choice:
         if not row.variables:
             return None, row.constant
         model = self.encoding.model
-        if key.direction == "max":
-            model.maximize(row.expression)
-        else:
-            model.minimize(row.expression)
+        _aim(model, row, key)
         goal = Goal(key.direction, 0.0, value, bound)
         if self.budget.left <= 0:
             self.budget.cut.add("search")
@@ -217,6 +217,28 @@ class _Choice:
         if answer is None or not goal.is_better(answer.claim, value):
             answer = None
         return answer, goal.bound
+
+    def _settled(self, at: int, answer: Answer) -> Answer:
+        """
+        Let the later tiers decide what an answer for one leaves open.
+        """
+        keys = self.found.keys[at:]
+        rows = [self.encoding.tier(key) for key in keys]
+        model = self.encoding.model.clone()
+        for key, row in zip(keys, rows, strict=True):
+            value = _value(row, answer)
+            hint_answer(model, answer)
+            _aim(model, row, key)
+            goal = Goal(
+                key.direction, 0.0, value, widest_bound(self.decided.before, key)
+            )
+            limit = self.budget.left * self.tuning.open_part
+            better = self.attempts.solve(model, goal, limit)
+            if better is not None and goal.is_better(better.claim, value):
+                answer, value = better, better.claim
+            _lock(model, row, key, value)
+        self.watch.lap("search")
+        return answer
 
     def _try(self, answer: Answer) -> bool:
         """
@@ -254,13 +276,19 @@ class _Choice:
         is_worse = is_better(opened.keys, chosen, values)
         return draft if moved and decoded.whole and not is_worse else None
 
-    def _lock(self, row: Linear, key: TierKey, value: int) -> None:
-        if row.variables:
-            model = self.encoding.model
-            if key.direction == "max":
-                model.add(row.expression >= value)
-            else:
-                model.add(row.expression <= value)
+
+def _aim(model: cp_model.CpModel, row: Linear, key: TierKey) -> None:
+    if key.direction == "max":
+        model.maximize(row.expression)
+    else:
+        model.minimize(row.expression)
+
+
+def _lock(model: cp_model.CpModel, row: Linear, key: TierKey, value: int) -> None:
+    if row.variables and key.direction == "max":
+        model.add(row.expression >= value)
+    elif row.variables:
+        model.add(row.expression <= value)
 
 
 def _held(stage: Stage, answer: Answer) -> frozenset[str]:
