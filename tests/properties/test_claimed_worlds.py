@@ -60,8 +60,6 @@ def test_what_starts_may_be_where_it_is_with_all_its_claims(seed, strategy, tmp_
 def test_no_more_pods_could_start_than_do(seed):
     hand = by_hand(seed)
     plan = decide(assembled(*hand.world.objects()).snapshot, CALM)
-    if hand.keeps_slots():
-        pytest.skip("slots are kept for claims that several pods share")
     most = max((num_pods(hand.world, some) for some in hand.startable()), default=0)
 
     assert "optimal" == plan.status

@@ -38,6 +38,7 @@ from adapters.kube.gangs.storage.attached_volumes import (
     SlotsOfNodes,
     attached,
     first_shared,
+    kept_on_nodes,
     slots_of_nodes,
 )
 from adapters.kube.gangs.storage.pod_volumes import Volumes, storage_of
@@ -48,6 +49,7 @@ from adapters.kube.objects.node_record import NodeRecord
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import DisruptionBudget
 from models.neighbours import Neighbours
+from models.nodes import Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,14 +203,14 @@ class ClusterGangs:
         return AskedOfNodes(
             by_name=any(look.gangs.asks_for_names for look in looks),
             ports=frozenset().union(*(look.gangs.ports for look in looks)),
-            slots=self._slots(wide).beside(free),
+            slots=self._slots(wide, made).beside(free),
             volumes=volumes_reached(self._free.found, made),
             claimed=self.devices.offered,
             others=self.others,
             places=places,
         )
 
-    def _slots(self, wide: Objects) -> SlotsOfNodes:
+    def _slots(self, wide: Objects, nodes: Sequence[Node]) -> SlotsOfNodes:
         """
         Say how many volumes nodes still take, of what gangs ask for.
         """
@@ -223,7 +225,9 @@ class ClusterGangs:
                 pods = look.groups.ours, look.groups.others
                 there += attached(*pods, Volumes(space), shared)
         limits = storage_of(wide).limits
-        return slots_of_nodes(there, limits, self._shared, asked)
+        gangs = chain.from_iterable(x.gangs.gangs for x in self._looks.values())
+        kept = kept_on_nodes(self._shared, gangs, nodes)
+        return slots_of_nodes(there, limits, kept, asked)
 
     def _around(self, labels: NamespaceLabels) -> Around:
         """

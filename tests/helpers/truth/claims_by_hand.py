@@ -148,18 +148,6 @@ class ByHand:
             and not any(self._is_kept(each, raw) for each in self.volumes)
         )
 
-    def keeps_slots(self) -> bool:
-        """
-        Tell whether a node takes only so many volumes and pods share one of these.
-
-        Planning keeps a slot on each node for such a claim, which others may lack.
-        """
-        used = [name for raw in self.pods.values() for name in mounted(raw)]
-        shared = {name for name in used if used.count(name) > 1}
-        return bool(self.world.limits) and any(
-            self._is_on_driver(self.claims[name]) for name in shared
-        )
-
     def _is_kept(self, volume: str, claim: dict) -> bool:
         """
         Tell whether a volume names a claim and is large enough for it.

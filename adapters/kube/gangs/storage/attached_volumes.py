@@ -3,17 +3,21 @@ How many volumes each node still takes of a driver: what is attached, and what i
 
 Volumes of one pod are counted with it.  One that several share takes a slot of every
 node that has it for good, whoever leaves, and one on each node where one is kept for
-those who wait; where no slot is left for that, none of them goes there.
+those who wait and may be there, first for those who may be on the fewest nodes; where
+no slot is left for that, none of them goes there.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from adapters.kube.gangs.storage.pod_volumes import Claim, Volumes
+from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.pod_record import PodRecord
-from models.gangs import PodPhase
+from models.gangs import Gang, PodPhase, pod_sets
+from models.nodes import Node, NodeDemand
 from models.resources import Resources
-from models.volume_slots import UNLIMITED, slot_parts, volume_slots
+from models.volume_slots import UNLIMITED, is_volume_slot, slot_parts, volume_slots
 
 _MOST_SHARED = 32
 _LONGEST = 200
@@ -131,11 +135,13 @@ def attached(
 def slots_of_nodes(
     there: Iterable[Attached],
     limits: Mapping[str, Mapping[str, int]],
-    shared: Sequence[SharedClaim],
+    kept: Mapping[str, Sequence[str]],
     asked: Collection[str],
 ) -> SlotsOfNodes:
     """
     Say what all nodes offer of the slots and shared volumes that are ``asked``.
+
+    Of shared ones slots are ``kept`` by node, for the first of them first.
     """
     if not asked:
         return SlotsOfNodes()
@@ -145,7 +151,6 @@ def slots_of_nodes(
     drivers: dict[str, list[str]] = {}
     for name in sorted(asked):
         drivers.setdefault(slot_parts(name)[0], []).append(name)
-    kept = ["/".join(each.claim) for each in shared if each.waits]
     found: dict[str, SlotsOfNode] = {}
     for node, limit_of in limits.items():
         offered: dict[str, int] = {}
@@ -155,13 +160,40 @@ def slots_of_nodes(
                 offered |= dict.fromkeys(names, UNLIMITED)
                 continue
             limit, slots = limit_of[driver], volume_slots(driver)
-            have = _shared_there(here.get((node, driver), ()), limit, kept, names)
+            mine = kept.get(node, ())
+            have = _shared_there(here.get((node, driver), ()), limit, mine, names)
             offered[slots], used[slots] = limit, len(have)
             for name in names:
                 if claim := slot_parts(name)[1]:
                     offered[name] = UNLIMITED if claim in have else 0
         found[node] = SlotsOfNode(offered, used)
     return SlotsOfNodes(found, SlotsOfNode(dict.fromkeys(sorted(asked), UNLIMITED)))
+
+
+def kept_on_nodes(
+    shared: Sequence[SharedClaim], gangs: Iterable[Gang], nodes: Iterable[Node]
+) -> dict[str, list[str]]:
+    """
+    Name for each node the shared claims of waiting pods that may be there.
+    """
+    waiting = {"/".join(each.claim): at for at, each in enumerate(shared) if each.waits}
+    demands: dict[str, set[NodeDemand]] = {claim: set() for claim in waiting}
+    for gang in gangs:
+        for leaf in pod_sets(gang.tree):
+            for name in filter(is_volume_slot, leaf.requests):
+                if (claim := slot_parts(name)[1]) in demands:
+                    demands[claim].add(leaf.demand)
+    found: dict[str, list[str]] = {}
+    number: Counter[str] = Counter()
+    for node in nodes:
+        named = replace(node, labels={**node.labels, NAME_FIELD: node.name})
+        some = [x for x in waiting if any(one.allows(named) for one in demands[x])]
+        found[node.name] = some
+        number.update(some)
+    return {
+        node: sorted(some, key=lambda claim: (number[claim], waiting[claim]))
+        for node, some in found.items()
+    }
 
 
 def _shared_there(

@@ -135,6 +135,26 @@ def test_no_slot_is_kept_for_a_shared_volume_of_who_cannot_start():
     assert {"r": "n", "s": "n"} == binds(*given, mounting("r", "b"), mounting("s", "b"))
 
 
+def test_no_slot_is_kept_for_a_shared_volume_where_its_pods_may_not_be():
+    there = {"nodeSelector": {"kubernetes.io/hostname": "m"}}
+    given = [node("m"), node("n"), csi_node("m", 1), csi_node("n", 1), *bound("a", "b")]
+    pods = [mounting(name, "a", **there) for name in "pq"]
+
+    assert {"p": "m", "q": "m", "r": "n"} == binds(*given, *pods, mounting("r", "b"))
+
+
+def test_a_slot_is_kept_first_for_a_volume_whose_pods_have_no_other_node():
+    there = {"nodeSelector": {"kubernetes.io/hostname": "n"}}
+    given = [node("m"), node("n"), csi_node("n", 1), *bound("a", "b")]
+    pods = [
+        *(mounting(x, "a") for x in "pq"),
+        *(mounting(x, "b", **there) for x in "rs"),
+    ]
+
+    assert {"r": "n", "s": "n"}.items() <= binds(*given, *pods).items()
+    assert 4 == len(binds(*given, *pods))
+
+
 def test_a_count_that_is_no_number_is_no_limit():
     assert binds(node(), csi_node("n", "many"), *bound("a"), mounting("p", "a"))
 
