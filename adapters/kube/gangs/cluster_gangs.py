@@ -219,15 +219,13 @@ class ClusterGangs:
             return SlotsOfNodes()
         shared = {each.claim for each in self._shared}
         there: list[Attached] = []
-        for name, look in self._looks.items():
-            if look.groups.have_volumes or any(x.volumes for x in look.groups.others):
+        for name, groups in ((name, x.groups) for name, x in self._looks.items()):
+            if groups.have_volumes or any(pod.volumes for pod in groups.others):
                 space = self._spaces.objects_of(self._spaces.held[name], wide)
-                pods = look.groups.ours, look.groups.others
-                there += attached(*pods, Volumes(space), shared)
-        limits = storage_of(wide).limits
+                there += attached(groups.ours, groups.others, Volumes(space), shared)
         gangs = chain.from_iterable(x.gangs.gangs for x in self._looks.values())
         kept = kept_on_nodes(self._shared, gangs, nodes)
-        return slots_of_nodes(there, limits, kept, asked)
+        return slots_of_nodes(there, storage_of(wide).limits, kept, asked)
 
     def _around(self, labels: NamespaceLabels) -> Around:
         """

@@ -177,6 +177,8 @@ def kept_on_nodes(
     Name for each node the shared claims of waiting pods that may be there.
     """
     waiting = {"/".join(each.claim): at for at, each in enumerate(shared) if each.waits}
+    if not waiting:
+        return {}
     demands: dict[str, set[NodeDemand]] = {claim: set() for claim in waiting}
     for gang in gangs:
         for leaf in pod_sets(gang.tree):
