@@ -29,6 +29,10 @@ def by_turns(
         if around.is_first(said):
             inside = _first_domain(around, said, room_in(mask), count)
             inside = inside if mask is None else mask & inside
+        elif said.shared and not done:
+            with around.volumes.on_trust():
+                reached = around.volumes.for_all(said, room_in(mask), count)
+            inside = reached if mask is None else mask & reached
         if not fill_one(inside):
             return done
     return count

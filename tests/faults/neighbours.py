@@ -328,7 +328,17 @@ FAULTS = [
                 )
             ),
         ),
-        ("volumes/a-shared-claim-takes-a-volume-that-all-its-nodes-reach",),
+        ("volumes/a-volume-that-is-made-for-several-pods-keeps-them-in-its-zone",),
+    ),
+    Fault(
+        "shared-claims-begin-anywhere",
+        "greedy begins with a shared claim where its pods have no room",
+        switch(
+            "solver.problem.neighbours.claimed_volumes:ClaimedVolumes.for_all",
+            lambda _: lambda self, said, room, count: room >= 0,
+        ),
+        ("volumes/a-volume-that-is-made-for-several-pods-keeps-them-in-its-zone",),
+        "greedy",
     ),
     Fault(
         "first-come-keeps-its-volume",

@@ -145,6 +145,23 @@ class ClaimedVolumes:
             row[domain] = able
         return row[self.of_node] > 0
 
+    def for_all(self, said: Neighbours, room: Ints, count: int) -> Bools:
+        """
+        Tell where pods that share a claim may begin: tight, with room for all of them.
+        """
+        rooms = np.bincount(self.of_node + 1, room, len(self.parts))[1:]
+        found = np.ones(len(self.of_node), dtype=bool)
+        for asker in said.shared:
+            if not self.matching.held.get(asker):
+                able = [
+                    (float(rooms[domains].sum()), domains)
+                    for domains in self.matching.reaching(asker[1])
+                ]
+                able = [each for each in able if each[0] >= count]
+                if able:
+                    found &= np.isin(self.of_node, min(able)[1])
+        return found
+
     def _has_enough(self, said: Neighbours) -> Bools:
         """
         Tell in which domains nobody has the volumes that one more pod may need.

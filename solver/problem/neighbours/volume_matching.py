@@ -3,7 +3,7 @@ Claims and the free volumes that they have: as many have one as can, some move f
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -72,6 +72,14 @@ class VolumeMatching:
             here = self.reached[domain] if domain >= 0 else ()
             self._suited[asker] = [one for one in here if kind in one.kinds]
         return self._suited[asker]
+
+    def reaching(self, kind: str) -> Iterator[list[int]]:
+        """
+        Walk the domains of each volume of a kind that nobody has.
+        """
+        for one, domains in self._domains.items():
+            if kind in one.kinds and self.spare[one] > 0:
+                yield domains
 
     def share(self, asker: Asker, domain: int, number: int) -> bool:
         """

@@ -129,8 +129,7 @@ class ByHand:
         if kept:
             return [each for each in kept if self._are_within(each, hosts)]
         if raw["spec"]["storageClassName"] == MADE:
-            fine = all(self._is_made_on(host) for host in hosts)
-            return None if fine else []
+            return None if self._is_made_for(hosts) else []
         return [
             each
             for each in self.volumes
@@ -184,12 +183,16 @@ class ByHand:
         (rule,) = term["matchExpressions"]
         return all(self._label(host, rule["key"]) in rule["values"] for host in hosts)
 
-    def _is_made_on(self, host: str) -> bool:
+    def _is_made_for(self, hosts: set[str]) -> bool:
+        """
+        Tell whether a volume can be made that some nodes reach: they are in one zone.
+        """
         places = self.classes[MADE].get("allowedTopologies")
         if not places:
             return True
         ((rule,),) = (each["matchLabelExpressions"] for each in places)
-        return self._label(host, rule["key"]) in rule["values"]
+        zones = {self._label(host, rule["key"]) for host in hosts}
+        return len(zones) == 1 and zones <= set(rule["values"])
 
     def _label(self, host: str, key: str) -> str | None:
         return self.nodes[host]["metadata"]["labels"].get(key)

@@ -87,6 +87,17 @@ def wanted_volumes(
 
 
 @dataclass(frozen=True, slots=True)
+class MadeVolumes:
+    """
+    So many volumes of a kind that can be made; nodes with like labels reach them.
+    """
+
+    kind: str
+    keys: tuple[str, ...]
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class FreeVolumes:
     """
     What claims ask of free volumes, and which volumes each resource has.
@@ -94,7 +105,7 @@ class FreeVolumes:
     ``kept`` are volumes that are for one claim already, ``lacking`` is why a claim can
     have none.  Of ``plenty`` there are enough for all claims that they suit, wherever
     these are: all nodes that reach them offer them.  Claims that several pods use are
-    ``shared``: all of their nodes must reach the one volume.
+    ``shared``: all of their nodes must reach the one volume; some of it are ``made``.
     """
 
     asked: Mapping[Claim, Resources] = field(default_factory=dict)
@@ -104,6 +115,7 @@ class FreeVolumes:
     plenty: frozenset[str] = frozenset()
     reached: ClaimKinds = NONE_REACHED
     shared: frozenset[Claim] = frozenset()
+    made: tuple[MadeVolumes, ...] = ()
 
     def places(self, at: Claim) -> tuple[Terms, ...]:
         """

@@ -13,7 +13,14 @@ from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.notes import named
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.objects.constraints import NAME_FIELD
-from adapters.kube.objects.fields import FieldError, mapping, records, text, whole
+from adapters.kube.objects.fields import (
+    FieldError,
+    mapping,
+    records,
+    text,
+    whole,
+    words,
+)
 from adapters.kube.objects.object_names import is_subdomain
 from adapters.kube.objects.volume_records import (
     ClaimRecord,
@@ -71,6 +78,7 @@ class Storage:
             driver for limits in self.limits.values() for driver in limits
         )
         self._capacities: dict[str, list[_PublishedCapacity]] | None = None
+        self._keys: dict[str, tuple[str, ...]] = {}
         self._known: dict[tuple[str, int], tuple[Terms, ...]] = {}
 
     def class_of(self, claim: ClaimRecord) -> StorageClassRecord | None:
@@ -94,6 +102,20 @@ class Storage:
             self._known[key] = tuple(self._places(claim))
         return self._known[key]
 
+    def keys_of_places(self, claim: ClaimRecord) -> tuple[str, ...]:
+        """
+        Give the labels of nodes by which volumes that are made for a claim are apart.
+        """
+        found = self.class_of(claim)
+        if found is None:
+            return ()
+        if found.provisioner not in self._keys:
+            drivers = self._nodes_of(found.provisioner)
+            keys = {x for _, raw in drivers for x in words(raw, "topologyKeys")}
+            self._keys[found.provisioner] = tuple(sorted(keys))
+        rules = (rule for term in found.places or () for rule in term)
+        return self._keys[found.provisioner] or tuple(sorted({x.key for x in rules}))
+
     def present(self, driver: str) -> Iterator[Terms]:
         """
         Say on which nodes a driver is that has to be there before a pod is.
@@ -101,7 +123,7 @@ class Storage:
         raw = self._drivers.get(driver)
         spec = {} if raw is None else mapping(raw, "spec")
         if spec.get("preventPodSchedulingIfMissing") is True:
-            names = tuple(sorted(self._with_driver(driver)))
+            names = tuple(sorted({name for name, _ in self._nodes_of(driver)}))
             yield ((LabelRule(key=NAME_FIELD, operator="In", values=names),),)
 
     def _places(self, claim: ClaimRecord) -> Iterator[Terms]:
@@ -129,12 +151,15 @@ class Storage:
         if all(each.rules for each in enough):
             yield joined_terms(each.rules for each in enough)
 
-    def _with_driver(self, driver: str) -> Iterator[str]:
+    def _nodes_of(self, driver: str) -> Iterator[tuple[str, Raw]]:
+        """
+        Walk the nodes that have a driver, and what is said of it there.
+        """
         for _, name, raw in named(self._objects.of(GROUP, "CSINode")):
             try:
-                there = records(mapping(raw, "spec"), "drivers", "spec")
-                if any(text(each, "name") == driver for each in there):
-                    yield name
+                for each in records(mapping(raw, "spec"), "drivers", "spec"):
+                    if text(each, "name") == driver:
+                        yield name, each
             except FieldError:
                 continue
 

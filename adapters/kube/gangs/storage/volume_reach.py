@@ -46,15 +46,23 @@ def volumes_reached(
     """
     Say which free volumes each node reaches that others may reach too.
     """
-    if not free.reached.volumes:
+    if not (free.reached.volumes or free.made):
         return {}
-    reach = VolumeReach(nodes)
+    there = tuple(nodes)
+    reach = VolumeReach(there)
     found: dict[str, list[ReachedVolumes]] = {}
     for volume, kinds, number in free.reached.volumes:
         for node in reach.of(volume):
             found.setdefault(node, []).append(
                 ReachedVolumes(volume.name, kinds, number)
             )
+    for made in free.made:
+        for one in there:
+            values = [one.labels.get(key) for key in made.keys]
+            if None not in values:
+                name = f"{made.kind} at {', '.join(map(str, values))}"
+                here = ReachedVolumes(name, (made.kind,), made.number)
+                found.setdefault(one.name, []).append(here)
     return {node: tuple(sorted(row)) for node, row in found.items()}
 
 

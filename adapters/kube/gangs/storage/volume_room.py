@@ -12,6 +12,7 @@ from adapters.kube.gangs.storage.free_volumes import (
     free_for,
     kept_already,
 )
+from adapters.kube.gangs.storage.made_volumes import beside_made
 from adapters.kube.gangs.storage.pod_volumes import storage_of
 from adapters.kube.gangs.storage.storage_classes import Storage
 from adapters.kube.objects.fields import FieldError, mapping
@@ -49,7 +50,10 @@ class VolumeRoom:
         waits = [(each, of) for each, of in classes if of is not None]
         kept = kept_already((each.claim for each, _ in waits), there)
         static = (x for x, of in waits if x.at not in kept and not of.provisions)
-        self.found = free_for(static, there, set(_named(claims)), kept)
+        found = free_for(static, there, set(_named(claims)), kept)
+        open_ones = (x for x, of in waits if x.at not in kept and of.provisions)
+        shared = (x for x in open_ones if x.share and not x.claim.node)
+        self.found = beside_made(found, shared, storage)
         return self.found.changed(old)
 
 

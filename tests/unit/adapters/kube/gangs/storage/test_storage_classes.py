@@ -155,3 +155,40 @@ def test_labels_of_a_volume_say_its_zone_too(labels, where):
     )
 
     assert where == outcome(volume, bound)
+
+
+def reached(*raws):
+    """
+    Give the nodes by what they reach of volumes that can be made for one shared claim.
+    """
+    pods = [pod(name, volumes=MOUNTED) for name in "pq"]
+    found = assembled(*NODES, *raws, claim(), *pods).snapshot
+    return {n.name[-1]: [one.name for one in n.volumes] for n in found.nodes}
+
+
+def test_a_volume_for_several_pods_is_made_for_nodes_alike_by_the_keys_of_its_driver():
+    there = [csi_node(f"n-{x}", "csi.example.com", topologyKeys=[ZONE]) for x in "ab"]
+    found = reached(storage_class(), *there)
+
+    assert [f"fast/made at {x}" for x in "abc"] == [*map("".join, found.values())]
+
+
+def test_a_volume_for_several_pods_is_made_for_nodes_alike_by_the_keys_of_its_class():
+    rules = {"matchLabelExpressions": [{"key": ZONE, "values": ["a", "b"]}]}
+
+    assert ["fast/made at a"] == reached(storage_class(allowedTopologies=[rules]))["a"]
+
+
+def test_a_volume_for_several_pods_may_be_anywhere_where_no_key_is_known():
+    there = csi_node("n-a", "csi.example.com", topologyKeys=[7])
+
+    assert not any(reached(storage_class(), there).values())
+
+
+def test_a_claim_with_a_node_gets_its_volume_there():
+    keys = csi_node("n-a", "csi.example.com", topologyKeys=[ZONE])
+    meta = {"annotations": {"volume.kubernetes.io/selected-node": "n-a"}}
+    pods = [pod(name, volumes=MOUNTED) for name in "pq"]
+    found = assembled(*NODES, storage_class(), keys, claim(meta=meta), *pods).snapshot
+
+    assert not any(n.volumes for n in found.nodes)
