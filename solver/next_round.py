@@ -93,6 +93,8 @@ def _while_waiting(gang: Gang, policy: Policy) -> Iterator[int]:
     yield gang.backoff
     yield from (step.after - gang.age for step in policy.ageing)
     yield from (time - gang.passed_over for time in policy.clocks)
+    if gang.evicted_ago is not None:
+        yield policy.waiting.protect_after - gang.passed_over
 
 
 def _protection(

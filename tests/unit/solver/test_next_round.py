@@ -39,6 +39,13 @@ def test_a_gang_that_is_passed_over_is_protected_in_time():
     assert 10 == moment(gang("g", minimum=1, passed_over=3590))
 
 
+def test_who_was_evicted_may_have_others_leave_in_time_also_where_nobody_is_a_head():
+    policy = Policy.model_validate({"waiting": {"heads": 0}})
+    waits = replace(gang("g", minimum=1, passed_over=3590, age=86400), evicted_ago=9)
+
+    assert 10 == moment(waits, policy=policy)
+
+
 def test_the_budget_for_holding_ends_in_time():
     waits = gang("g", minimum=1, passed_over=86400, age=86400)
     day = replace(snapshot(nodes(1), [waits]), held=8 * 86400 // 50 - 100)
