@@ -5,6 +5,7 @@ Tiers: what each of them counts, as sums over the model's variables.
 from collections.abc import Callable, Iterable
 from typing import assert_never
 
+from models.plan import Direction
 from solver.effort.cp_sat import cp_model
 from solver.encode.capacity import Capacity, add_touched
 from solver.encode.node_classes import Classes
@@ -27,6 +28,28 @@ def tier_sum(problem: Problem, types: list[TypeVars], key: TierKey) -> Linear:
     for kind in types:
         add(problem, kind, key, total)
     return total
+
+
+def aim_at(model: cp_model.CpModel, row: Linear, direction: Direction) -> None:
+    """
+    Make a tier's sum the objective.
+    """
+    if direction == "max":
+        model.maximize(row.expression)
+    else:
+        model.minimize(row.expression)
+
+
+def keep_at(
+    model: cp_model.CpModel, row: Linear, direction: Direction, value: int
+) -> None:
+    """
+    Keep a tier's sum no worse than a value.
+    """
+    if row.variables and direction == "max":
+        model.add(row.expression >= value)
+    elif row.variables:
+        model.add(row.expression <= value)
 
 
 def require_better(

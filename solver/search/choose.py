@@ -10,18 +10,16 @@ from dataclasses import replace
 
 from models.plan import gap_between
 from solver.effort.budget import Budget
-from solver.effort.cp_sat import cp_model
 from solver.encode.demand import levels_of
 from solver.encode.leaving.round_stage import Stage
 from solver.encode.leaving.whole_round import RoundEncoding, encode_round
 from solver.encode.node_classes import Level
-from solver.encode.tier_rows import require_better
+from solver.encode.tier_rows import aim_at, keep_at, require_better
 from solver.encode.variables import Linear
 from solver.evict.beneficiaries import departures_of
 from solver.evict.open_step import Opened, may_open
 from solver.place.draft import Draft
 from solver.problem.problem import Step
-from solver.score.tier import TierKey
 from solver.score.tiers import is_better, score
 from solver.search.attempts import Attempts
 from solver.search.choices import Decided, Finished, widest_bound
@@ -151,7 +149,7 @@ class _Choice:
             self._close(at)
             proven.append(True)
             row = self.encoding.tier(keys[at])
-            _lock(self.encoding.model, row, keys[at], self.found.values[at])
+            keep_at(self.encoding.model, row, keys[at].direction, self.found.values[at])
         return self.found, (*proven, *[False] * (len(keys) - len(proven)))
 
     def _close(self, at: int) -> None:
@@ -205,7 +203,7 @@ class _Choice:
         if not row.variables:
             return None, row.constant
         model = self.encoding.model
-        _aim(model, row, key)
+        aim_at(model, row, key.direction)
         goal = Goal(key.direction, 0.0, value, bound)
         if self.budget.left <= 0:
             self.budget.cut.add("search")
@@ -228,7 +226,7 @@ class _Choice:
         for key, row in zip(keys, rows, strict=True):
             value = _value(row, answer)
             hint_answer(model, answer)
-            _aim(model, row, key)
+            aim_at(model, row, key.direction)
             goal = Goal(
                 key.direction, 0.0, value, widest_bound(self.decided.before, key)
             )
@@ -236,7 +234,7 @@ class _Choice:
             better = self.attempts.solve(model, goal, limit)
             if better is not None and goal.is_better(better.claim, value):
                 answer, value = better, better.claim
-            _lock(model, row, key, value)
+            keep_at(model, row, key.direction, value)
         self.watch.lap("search")
         return answer
 
@@ -275,20 +273,6 @@ class _Choice:
         chosen = tuple(_value(stage.encoding.tier(key), answer) for key in opened.keys)
         is_worse = is_better(opened.keys, chosen, values)
         return draft if moved and decoded.whole and not is_worse else None
-
-
-def _aim(model: cp_model.CpModel, row: Linear, key: TierKey) -> None:
-    if key.direction == "max":
-        model.maximize(row.expression)
-    else:
-        model.minimize(row.expression)
-
-
-def _lock(model: cp_model.CpModel, row: Linear, key: TierKey, value: int) -> None:
-    if row.variables and key.direction == "max":
-        model.add(row.expression >= value)
-    elif row.variables:
-        model.add(row.expression <= value)
 
 
 def _held(stage: Stage, answer: Answer) -> frozenset[str]:

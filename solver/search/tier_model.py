@@ -11,6 +11,7 @@ from solver.encode.demand import levels_of, pending_shapes
 from solver.encode.encoding import Encoding, MayLeave, encode
 from solver.encode.hint import hint, hint_values
 from solver.encode.node_classes import classes_of
+from solver.encode.tier_rows import aim_at, keep_at
 from solver.encode.variables import Linear, Var
 from solver.evict.open_step import Opened
 from solver.place.draft import Draft
@@ -144,7 +145,8 @@ class Model:
                 self._sums[earlier] = encoding.tier(self.keys[earlier])
             if earlier < at and self._locked.get(earlier) != values[earlier]:
                 self._locked[earlier] = values[earlier]
-                self._lock(encoding, earlier, values[earlier])
+                row, key = self._sums[earlier], self.keys[earlier]
+                keep_at(encoding.model, row, key.direction, values[earlier])
         self._measure(encoding)
         return self._sums[at]
 
@@ -153,10 +155,7 @@ class Model:
         Make a sum the objective, and what is in hand the hint.
         """
         model = self.encoding.model
-        if direction == "max":
-            model.maximize(row.expression)
-        else:
-            model.minimize(row.expression)
+        aim_at(model, row, direction)
         if held.answer is None:
             self.hint(held.draft)
         else:
@@ -171,18 +170,6 @@ class Model:
         if self._told is None or self._told[0] is not best or self._told[1] != size:
             self._told = best, size, hint_values(encoding, best)
         hint(encoding.model, self._told[2])
-
-    def _lock(self, encoding: Encoding, at: int, value: int) -> None:
-        """
-        Keep a tier at the value of the decoded plan.
-        """
-        row = self._sums[at]
-        if not row.variables:
-            return
-        if self.keys[at].direction == "max":
-            encoding.model.add(row.expression >= value)
-        else:
-            encoding.model.add(row.expression <= value)
 
     def _measure(self, encoding: Encoding) -> None:
         proto = encoding.model.proto

@@ -185,7 +185,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "tiers-not-locked",
         "an earlier tier is not locked while a later one is solved",
-        switch("solver.search.tier_model:Model._lock", always(None)),
+        switch("solver.search.tier_model:keep_at", always(None)),
         ("demo/fragmented", "packing/two-full-nodes-leave-the-third-whole"),
     ),
     Fault(
