@@ -51,6 +51,18 @@ def next_loan(problem: Problem, heads: Sequence[Head]) -> int | None:
     return min((moment for moment in moments if moment > 0), default=None)
 
 
+def surely_held(problem: Problem, heads: Sequence[Head]) -> Iterator[Head]:
+    """
+    Walk the heads whose nodes nobody else that waits may use once they are to start.
+    """
+    holding = [head for head in heads if head.nodes]
+    holds, sure = _Holds(problem, holding), problem.policy.waiting.lend is None
+    for head in holding if sure else ():
+        others = (x for x in problem.units if x.key != head.key)
+        if not any(holds.outranks(head, x, entitled=x.starts) for x in others):
+            yield head
+
+
 class _Holds:
     """
     Who may not use which held nodes.
@@ -164,16 +176,25 @@ class _Holds:
         """
         Tell whether a unit that stays may not use what is held for a head.
         """
-        if unit.key == head.key or (unit.starts and unit.band > head.band):
+        if unit.key == head.key or self.outranks(head, unit, entitled=entitled):
             return False
-        if entitled and head.key not in self._firm:
-            elsewhere = self._queues(unit).isdisjoint(self._queues_of_head[head.key])
-            if elsewhere:
-                return False
         time, until = self._run_time(unit), head.start
         if until is None and self._lend is not None:
             until = head.likely
         return time is None or until is None or not 0 < time <= until
+
+    def outranks(self, head: Head, unit: Unit, *, entitled: bool) -> bool:
+        """
+        Tell whether a unit may use what is held for a head for as long as it likes.
+        """
+        if unit.starts and unit.band > head.band:
+            return True
+        of_head = self._queues_of_head[head.key]
+        return (
+            entitled
+            and head.key not in self._firm
+            and self._queues(unit).isdisjoint(of_head)
+        )
 
     def _is_lent(self, head: Head, unit: Unit) -> bool:
         """

@@ -12,9 +12,9 @@ from typing import Literal
 from models.changes import Change, NewAmount, QueueRule
 from models.policy import Prices
 from models.resources import unit_of
+from models.why.menu_line import OF_OTHERS, MenuLine
 from models.why.verdicts import Verdict
 from solver.problem.problem import Problem, Unit
-from solver.why.menu_line import OF_OTHERS, MenuLine
 from solver.why.menu_of_gang import of_gang
 from solver.why.menu_of_room import of_room
 from solver.why.named_rules import NamedRule, most_asked

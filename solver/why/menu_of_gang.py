@@ -15,9 +15,9 @@ from models.changes import (
 from models.gangs import PodSet
 from models.policy import Prices
 from models.why.kept_off import TAINT
+from models.why.menu_line import OF_OTHERS, OF_ROOM, MenuLine
 from models.why.verdicts import Verdict
 from solver.problem.problem import Problem, Unit
-from solver.why.menu_line import OF_OTHERS, OF_ROOM, MenuLine
 from solver.why.named_rules import NamedRule, leaves_of
 
 MOST_PRIORITIES = 4

@@ -21,11 +21,11 @@ from models.plan import Plan
 from models.policy import Prices
 from models.resources import SHARES_PER_GPU
 from models.why.kept_off import DRAINED
+from models.why.menu_line import OF_OTHERS, OF_ROOM, MenuLine
 from models.why.verdicts import Verdict
 from solver.explain.room_now import rows_of
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem, Unit
-from solver.why.menu_line import OF_OTHERS, OF_ROOM, MenuLine
 from solver.why.named_rules import NamedRule
 from solver.why.worlds import offered
 

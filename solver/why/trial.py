@@ -20,6 +20,7 @@ from models.errors import PlanRejectedError
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
+from models.why.menu_line import MenuLine
 from models.why.remedies import Remedy
 from solver.next_snapshot import carry_out
 from solver.problem.problem import Problem, problem_of, together
@@ -30,7 +31,6 @@ from solver.round import (
     judged,
     propose,
 )
-from solver.why.menu_line import MenuLine
 from solver.why.same_rounds import PlannedRounds
 from solver.why.start_under import is_closed
 from solver.why.why_waits import cannot_start

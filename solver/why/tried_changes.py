@@ -8,13 +8,13 @@ from itertools import combinations
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
+from models.why.menu_line import OF_OTHERS, OF_ROOM, MenuLine
 from models.why.reasons import Reason, Waiting
 from models.why.remedies import Remedies, Remedy
 from models.why.verdicts import Blocker, Verdict, WhyWaits
 from solver.problem.problem import Problem, problem_of
 from solver.why.given_to_others import given_by
 from solver.why.menu import menu_of
-from solver.why.menu_line import OF_OTHERS, OF_ROOM, MenuLine
 from solver.why.named_rules import rules_of
 from solver.why.same_rounds import is_between
 from solver.why.trial import Lines, Trial, amount_in, trial_of

@@ -23,6 +23,7 @@ from solver.evict.reservations import keep, promises_of
 from solver.explain.ending_pods import ending_pods
 from solver.hold.ends import ends_of
 from solver.hold.heads import heads_of
+from solver.hold.held_nodes import surely_held
 from solver.next_snapshot import NOT_CHOSEN, carry_out
 from solver.place.place_gang import place_gang, place_surplus
 from solver.place.round_state import RoundState
@@ -166,7 +167,8 @@ class StartsAsked:
         """
         Give the heads for which nodes are held, with when they start at the latest.
 
-        Nobody knows where what should have ended is on them, or in a queue's limit.
+        Nobody knows where what should have ended is on them, or in a queue's limit, nor
+        where others may use them: in this plan, where one waits that has room now.
         """
         problem = self._problem
         index, queues = problem.room.index, problem.queues
@@ -176,10 +178,11 @@ class StartsAsked:
         within = {name for gang in late for name in queues.path(gang.queue)}
         rules = {x: queues.queues[x].resources.values() for x in within}
         within = {x for x in within if any(r.limit is not None for r in rules[x])}
+        kept = keep(problem, promises_of(problem))
         return {
             x.key: x.start
-            for x in heads_of(keep(problem, promises_of(problem)))
-            if x.nodes and x.start is not None and on.isdisjoint(x.nodes)
+            for x in surely_held(kept, heads_of(kept))
+            if x.start and on.isdisjoint(x.nodes)
             if within.isdisjoint(queues.path(problem.gangs[x.key].queue))
         }
 

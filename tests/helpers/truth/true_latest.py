@@ -22,8 +22,10 @@ _MOST_ROUNDS = 60
 def limited(snapshot, seed):
     """
     Let most of what runs have a limit, and most of what waits, too; some outlive it.
+
+    Some have waited for so long that nodes are held for them.
     """
-    chance = Random(f"limits-{seed}")
+    chance, waited = Random(f"limits-{seed}"), Random(f"heads-{seed}")
     gangs = []
     for gang in snapshot.gangs:
         ran = max(
@@ -31,7 +33,8 @@ def limited(snapshot, seed):
         )
         limit = ran + 600 * chance.randint(1, 12) if chance.random() < 0.85 else None
         limit = ran - 1 if ran and chance.random() < 0.1 else limit
-        gangs.append(replace(gang, max_runtime=limit))
+        passed_over = max(gang.passed_over, 86400 * waited.choice((0, 0, 1, 7)))
+        gangs.append(replace(gang, max_runtime=limit, passed_over=passed_over))
     return replace(snapshot, gangs=tuple(gangs))
 
 

@@ -4,6 +4,8 @@ When a gang starts at the latest, as far as run limits tell.
 
 from dataclasses import replace
 
+import pytest
+
 from models.memory.aged_gangs import older
 from models.memory.start_record import DAY, ENOUGH, StartRecord, class_of
 from models.neighbours import Apart, Neighbours
@@ -100,6 +102,34 @@ def test_for_a_head_nodes_are_held():
 
     assert 3600 == found.latest
     assert found.sentence.endswith("nodes are held for it")
+
+
+@pytest.mark.parametrize("quota", [0, 8])
+def test_a_head_is_promised_nothing_that_another_queue_is_entitled_to(quota):
+    """
+    Whoever is entitled in another queue may use what is held for a head that is not.
+    """
+    gangs = [
+        running("r", 3600, queue="theirs"),
+        gang("a", queue="mine", gpus=8, passed_over=7200),
+        gang("b", queue="theirs", gpus=8),
+    ]
+    queues = [queue("mine", quota=quota), queue("theirs", quota=8 - quota)]
+    policy = Policy(evict=CALM, waiting=WaitingPolicy(idle="hold"))
+
+    found = when(snapshot(nodes(1), gangs, queues), "a", policy)
+
+    assert (3600 if quota else None) == found.latest
+
+
+def test_a_head_that_could_start_now_and_does_not_is_not_said_to():
+    gangs = [
+        gang("a", queue="mine", gpus=8, passed_over=7200),
+        gang("b", queue="theirs", gpus=8),
+    ]
+    queues = [queue("mine", quota=0), queue("theirs", quota=8)]
+
+    assert when(snapshot(nodes(1), gangs, queues), "a").latest is None
 
 
 def test_a_closed_queue_does_not_open_by_time():
