@@ -15,7 +15,7 @@ from adapters.kube.acting.volume_choice import VolumeChoice
 from adapters.kube.api.connect import connect
 from adapters.kube.api.paths import path_of, version_of
 from adapters.kube.dialects.registry import dialects
-from adapters.kube.gangs.kinds import CLAIMS, CLASSES, VOLUMES, resources_of
+from adapters.kube.gangs.kinds import CLAIMS, STORAGE, VOLUMES, resources_of
 from adapters.kube.objects.node_record import node_record
 from adapters.kube.objects.pod_reader import pod_record
 from adapters.kube.watch.cache import Cache
@@ -27,7 +27,7 @@ from solver.verify import verify
 from tests.adapters.kube.api_server import NODES, PODS, ApiServer, key_of
 from tests.adapters.kube.following import QUICK, TIMEOUTS, kubeconfig
 from tests.helpers.eventually import eventually
-from tests.helpers.kube.claimed_world import drawn
+from tests.helpers.kube.claimed_world import MADE, drawn
 from tests.helpers.kube.manifests import NOW, assembled
 from tests.helpers.truth.claims_by_hand import ByHand, mounted
 
@@ -75,13 +75,12 @@ def test_each_claim_gets_a_volume_that_it_may_have_where_its_pods_are(seed):
     cache = held(hand.world)
     choice = VolumeChoice(cache, PodClaims(cache))
     choice.turn([step for step in plan.operations if step.op == "Bind"], ())
-    given = {}
-    for pod in places:
-        for name in mounted(hand.pods[pod]):
-            if hand.is_open(name):
-                given[name] = choice.of(f"default/{name}")
+    names = {name for pod in places for name in mounted(hand.pods[pod])}
+    given = {x: choice.of(f"default/{x}") or MADE for x in names if hand.is_open(x)}
+    there = [one for one in hand.given(places) if given.items() <= one.items()]
 
-    assert any(given.items() <= one.items() for one in hand.given(places))
+    assert there
+    assert num_made(given) == min(map(num_made, hand.given(places)))
 
 
 def test_one_server_with_many_clusters_in_turn_is_read_as_files_are(tmp_path):
@@ -156,6 +155,10 @@ def started(world, places):
     ]
 
 
+def num_made(given):
+    return sum(volume == MADE for volume in given.values())
+
+
 def num_pods(world, gangs):
     return sum(len(world.gangs[name]) for name in gangs)
 
@@ -164,11 +167,10 @@ def held(world):
     """
     Hold the objects of a cluster as who binds sees them.
     """
-    shelves = ((CLAIMS, world.claims), (VOLUMES, world.volumes))
-    cache = Cache([PODS, NODES, CLAIMS, VOLUMES, CLASSES])
-    for resource, raws in (*shelves, (CLASSES, world.classes)):
-        for raw in raws:
-            cache.shelf(resource).put(key_of(raw), 1, raw, "1")
+    kinds = {kind.kind: kind for kind in (CLAIMS, VOLUMES, *STORAGE)}
+    cache = Cache([PODS, NODES, *kinds.values()])
+    for raw in (*world.claims, *world.volumes, *world.classes, *world.limits):
+        cache.shelf(kinds[raw["kind"]]).put(key_of(raw), 1, raw, "1")
     for raw in world.nodes:
         cache.shelf(NODES).put(key_of(raw), 1, node_record(raw), "1")
     for raw in world.waiting.values():

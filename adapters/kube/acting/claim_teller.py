@@ -57,7 +57,7 @@ class ClaimTeller:
         if volume := self._choice.kept_for(claim):
             told.volumes[key] = volume, 0
             return NO_ANSWER
-        if self._choice.is_static(claim):
+        if self._choice.of(key) or self._choice.is_static(key, claim):
             return self._give(told, key, claim)
         return self._tell_node(told, key, claim, number)
 

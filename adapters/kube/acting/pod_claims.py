@@ -2,7 +2,7 @@
 The claims of pods that are bound next, as the API server shows them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.gangs.kinds import CLAIMS, VOLUMES
@@ -76,10 +76,17 @@ class PodClaims:
         node = self._cache.node(step.node)
         if node is None:
             return f"node {step.node} is gone"
-        labels = {**node.node.labels, NAME_FIELD: step.node}
+        labels = self.labels_of(step)
         if all(one_holds(terms, labels) for terms in volume.demands):
             return ""
         return f"volume {volume.name} cannot be used on node {step.node}"
+
+    def labels_of(self, step: Operation) -> Mapping[str, str]:
+        """
+        Give the labels of a pod's node, its name among them; none where it is gone.
+        """
+        node = self._cache.node(step.node)
+        return {} if node is None else {**node.node.labels, NAME_FIELD: step.node}
 
 
 def _read(raw: Raw | None) -> ClaimRecord | None:

@@ -1,17 +1,23 @@
 """
 Which free volume each claim of a plan gets: one of its own, the smallest that can be.
+
+Claims for which none can be made come first; for others one is made only where no free
+volume is left, as the scheduler of Kubernetes does.
 """
 
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
 
 from adapters.kube.acting.pod_claims import PodClaims
-from adapters.kube.gangs.kinds import CLASSES, VOLUMES
+from adapters.kube.dialects.protocol import Objects
+from adapters.kube.gangs.kinds import CLASSES, STORAGE, VOLUMES
 from adapters.kube.gangs.storage.free_volumes import (
     kept_already,
     smallest_first,
     suiting,
 )
+from adapters.kube.gangs.storage.storage_classes import NotReadyError, Storage
 from adapters.kube.objects.fields import FieldError
 from adapters.kube.objects.volume_records import (
     ClaimRecord,
@@ -20,6 +26,7 @@ from adapters.kube.objects.volume_records import (
     volume_record,
 )
 from adapters.kube.watch.cache import Cache
+from models.nodes import one_holds
 from models.plan import Operation
 
 
@@ -32,6 +39,7 @@ class VolumeChoice:
         self._cache = cache
         self._claims = claims
         self._chosen: Mapping[str, str] = {}
+        self._static: set[str] = set()
         self._kept: dict[str, str] = {}
 
     def turn(self, steps: Sequence[Operation], given: Collection[str]) -> None:
@@ -43,21 +51,25 @@ class VolumeChoice:
             for key, claim, _ in self._claims.of(step):
                 if claim is not None and not claim.volume:
                     wanted.setdefault(key, (claim, []))[1].append(step)
-        self._chosen, self._kept = {}, {}
+        self._chosen, self._kept, self._static = {}, {}, set()
         if not wanted:
             return
         volumes = list(self._volumes())
         kept = kept_already((claim for claim, _ in wanted.values()), volumes)
         self._kept = {"/".join(at): volume.name for at, volume in kept.items()}
         free = smallest_first(volumes, {*given, *self._claims.volumes()})
-        order = sorted(wanted, key=lambda key: (wanted[key][0].size, key))
-        self._chosen = each_its_own(
-            {
-                key: list(self._suiting(*wanted[key], free))
-                for key in order
-                if key not in self._kept and self.is_static(wanted[key][0])
-            }
-        )
+        suited = {
+            key: list(self._suiting(claim, steps, free))
+            for key, (claim, steps) in wanted.items()
+            if key not in self._kept and not (claim.node and self._provisions(claim))
+        }
+        storage = cache(lambda: Storage(self._objects()))
+        for key in filter(suited.get, suited):
+            if not self._is_made(*wanted[key], storage):
+                self._static.add(key)
+        size = {key: claim.size for key, (claim, _) in wanted.items()}
+        order = sorted(suited, key=lambda x: (x not in self._static, size[x], x))
+        self._chosen = each_its_own({key: suited[key] for key in order})
 
     def of(self, claim: str) -> str:
         """
@@ -65,15 +77,50 @@ class VolumeChoice:
         """
         return self._chosen.get(claim, "")
 
-    def is_static(self, claim: ClaimRecord) -> bool:
+    def is_static(self, key: str, claim: ClaimRecord) -> bool:
         """
-        Tell whether a claim gets one of the volumes that are there.
+        Tell whether a claim gets one of the volumes that are there, or none.
         """
+        return key in self._static or not self._provisions(claim)
+
+    def _provisions(self, claim: ClaimRecord) -> bool:
         raw = self._cache.shelf(CLASSES).records.get(claim.storage_class)
         try:
-            return raw is not None and not class_record(raw).provisions
+            return raw is None or class_record(raw).provisions
         except FieldError:
+            return True
+
+    def _is_made(
+        self,
+        claim: ClaimRecord,
+        steps: Sequence[Operation],
+        storage: Callable[[], Storage],
+    ) -> bool:
+        """
+        Tell whether a volume can be made for a claim that the nodes of all pods reach.
+        """
+        if not self._provisions(claim):
             return False
+        nodes = [self._claims.labels_of(step) for step in steps]
+        try:
+            places = storage().places(claim)
+            keys = storage().keys_of_places(claim) if len(nodes) > 1 else ()
+        except NotReadyError:
+            return False
+        except FieldError:
+            return True
+        alike = all(len({each.get(key) for each in nodes}) == 1 for key in keys)
+        return alike and all(one_holds(x, each) for each in nodes for x in places)
+
+    def _objects(self) -> Objects:
+        """
+        Give what says where volumes can be made.
+        """
+        found = {
+            (kind.group, kind.kind): tuple(self._cache.shelf(kind).records.values())
+            for kind in STORAGE
+        }
+        return Objects(by_kind=found)
 
     def kept_for(self, claim: ClaimRecord) -> str:
         """

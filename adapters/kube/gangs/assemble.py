@@ -179,7 +179,7 @@ class Assembler:
         queues = rules.usable(guests, warnings)
         warnings += said_of(wide.unread, [look.groups.passed for look in looks])
         devices = self._said_devices(wide)
-        asked = self._asked(wide, looks, trees, nodes, devices)
+        asked = self._asked(wide, looks, trees, devices)
         ready = self._loads.nodes(nodes, asked, warnings=warnings)
         warnings += self._links.look(nodes, self._loads, devices)
         budgets = gangs.budgets(warnings)
@@ -221,13 +221,12 @@ class Assembler:
         wide: Objects,
         looks: Sequence[NamespaceLook],
         trees: NodeTrees,
-        nodes: Iterable[NodeRecord],
         devices: Mapping[str, RegisteredGpus],
     ) -> AskedOfNodes:
         """
         Say what gangs ask of all nodes, and what Device objects say of theirs.
         """
-        asked = self._gangs.asked_of_nodes(wide, trees.found.places, nodes)
+        asked = self._gangs.asked_of_nodes(wide, trees.found.places)
         contracts = contracts_in(name for look in looks for name in look.gangs.parts)
         if not contracts:
             return asked

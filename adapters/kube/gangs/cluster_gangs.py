@@ -111,6 +111,7 @@ class ClusterGangs:
         """
         wide, touched = self._spaces.objects_changed(objects)
         self._room.see(wide, nodes)
+        self._free.nodes = [each.node for each in nodes]
         self._touched |= touched
         for name in self._spaces.drop_empty():
             self._looks.pop(name, None)
@@ -151,13 +152,13 @@ class ClusterGangs:
         touched |= self._sharing() | self._claiming(wide)
         unbound = (each for x in self._looks.values() for each in x.groups.unbound)
         touched |= self._free.look(wide, unbound) & self._looks.keys()
-        shared = {each.claim for each in self._shared}
+        shared, free = {each.claim for each in self._shared}, self._free.found
         for name, look in self._looks.items():
             if name in touched or not look.gangs.lasts:
                 space = held[name]
                 own = self._spaces.objects_of(space, wide)
                 pods = chain(space.ours.values(), space.others.values())
-                volumes = Volumes(own, pods, shared, self._free.found)
+                volumes = Volumes(own, pods, shared, free)
                 maker = GangMaker(own, rules.homes, apart, now, volumes, self.devices)
                 look.make(maker, rules.around, apart)
         self._touched = set()
@@ -185,26 +186,25 @@ class ClusterGangs:
         """
         Choose the shared claims that count once; name where others did before.
         """
-        found = chain.from_iterable(x.groups.shared for x in self._looks.values())
         old = {each.claim for each in self._shared}
-        self._shared = first_shared(found)
+        found = (x.groups.shared for x in self._looks.values())
+        self._shared = first_shared(chain.from_iterable(found))
         new = {each.claim for each in self._shared}
         return {space for space, _ in old ^ new} & self._looks.keys()
 
     def asked_of_nodes(
-        self, wide: Objects, places: Mapping[str, Mapping[str, str]], nodes: Nodes
+        self, wide: Objects, places: Mapping[str, Mapping[str, str]]
     ) -> AskedOfNodes:
         """
         Say what gangs ask of nodes beside room; ``places`` are those in trees of nodes.
         """
-        made = [each.node for each in nodes]
-        free = volumes_offered(self._free.found, made)
+        nodes, found = self._free.nodes, self._free.found
         looks = self.looks()
         return AskedOfNodes(
             by_name=any(look.gangs.asks_for_names for look in looks),
             ports=frozenset().union(*(look.gangs.ports for look in looks)),
-            slots=self._slots(wide, made).beside(free),
-            volumes=volumes_reached(self._free.found, made),
+            slots=self._slots(wide, nodes).beside(volumes_offered(found, nodes)),
+            volumes=volumes_reached(found, nodes),
             claimed=self.devices.offered,
             others=self.others,
             places=places,

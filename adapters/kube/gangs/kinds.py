@@ -67,6 +67,7 @@ CLAIMS, VOLUMES, CLASSES = (
     next(resource for resource in NEEDED if resource.kind == kind)
     for kind in ("PersistentVolumeClaim", "PersistentVolume", "StorageClass")
 )
+STORAGE = tuple(resource for resource in NEEDED if resource.group == "storage.k8s.io")
 
 
 def resources_of(dialects: Sequence[Dialect]) -> tuple[Resource, ...]:

@@ -11,6 +11,7 @@ from tests.helpers.kube.manifests import in_group, node, obj, pod, pod_group
 HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 DRIVER = "csi.example.com"
 STATIC, MADE, AT_ONCE = "net", "made", "now"
+TOLD = "volume.kubernetes.io/selected-node"
 DONE = {"pv.kubernetes.io/bind-completed": "yes"}
 ONCE, MANY, ALONE = "ReadWriteOnce", "ReadWriteMany", "ReadWriteOncePod"
 SPACE = "default"
@@ -80,11 +81,14 @@ def _classes(chance: Random) -> Iterator[dict]:
 
 
 def _add_claims(world: ClaimedWorld, chance: Random) -> None:
+    beside = chance.random() < 0.5
     for at in range(chance.randint(1, 4)):
-        world.volumes.append(_free_volume(f"free-{at}", world, chance))
+        of = MADE if beside and chance.random() < 0.5 else STATIC
+        world.volumes.append(_free_volume(f"free-{at}", of, world, chance))
     for at in range(chance.randint(1, 5)):
         name = f"c{at}"
-        how = chance.choice(("free", "free", "free", "bound", "made", "odd"))
+        many = "made" if beside else "free"
+        how = chance.choice(("free", many, many, "bound", "made", "odd"))
         if how == "bound":
             volume = _bound_volume(f"of-{name}", name, world, chance)
             world.volumes.append(volume)
@@ -103,11 +107,14 @@ def _spoil(world: ClaimedWorld, raw: dict, chance: Random) -> None:
     """
     Let a claim be on its way, on its way out, or the one that a volume is kept for.
     """
-    match chance.choice(("leaves", "names", "kept", "nothing")):
+    match chance.choice(("leaves", "names", "told", "kept", "nothing")):
         case "leaves":
             raw["metadata"]["deletionTimestamp"] = "2027-01-15T08:00:00Z"
         case "names":
             raw["spec"]["volumeName"] = "free-0"
+        case "told":
+            hosts = [node["metadata"]["name"] for node in world.nodes]
+            raw["metadata"]["annotations"][TOLD] = chance.choice(hosts)
         case "kept":
             volume = chance.choice(world.volumes)
             if "claimRef" not in volume["spec"]:
@@ -168,8 +175,8 @@ def _volume(name: str, world: ClaimedWorld, chance: Random, **spec: object) -> d
     )
 
 
-def _free_volume(name: str, world: ClaimedWorld, chance: Random) -> dict:
-    raw = _volume(name, world, chance)
+def _free_volume(name: str, of: str, world: ClaimedWorld, chance: Random) -> dict:
+    raw = _volume(name, world, chance, storageClassName=of)
     if chance.random() < 0.1:
         raw["status"]["phase"] = "Released"
         raw["spec"]["claimRef"] = _reference("gone", "uid-gone")

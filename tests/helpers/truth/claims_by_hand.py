@@ -15,6 +15,7 @@ from tests.helpers.kube.claimed_world import (
     DRIVER,
     MADE,
     STATIC,
+    TOLD,
     ClaimedWorld,
 )
 from tests.helpers.kube.manifests import GPU
@@ -112,14 +113,14 @@ class ByHand:
             for name in mounted(self.pods[pod]):
                 hosts.setdefault(name, set()).add(at)
         choices = {name: self.choices(name, at) for name, at in hosts.items()}
-        static = {name: some for name, some in choices.items() if some is not None}
-        for each in product(*static.values()):
-            if len(set(each)) == len(each):
-                yield dict(zip(static, each, strict=True))
+        for each in product(*choices.values()):
+            there = [volume for volume in each if volume != MADE]
+            if len(set(there)) == len(there):
+                yield dict(zip(choices, each, strict=True))
 
-    def choices(self, claim: str, hosts: set[str]) -> list[str] | None:
+    def choices(self, claim: str, hosts: set[str]) -> list[str]:
         """
-        List the volumes that a claim may have on some nodes; none where one is made.
+        List the volumes that a claim may have on some nodes; one may be a made one.
         """
         raw = self.claims[claim]
         if _is_bound(raw):
@@ -128,22 +129,26 @@ class ByHand:
         kept = [each for each in self.volumes if self._is_kept(each, raw)]
         if kept:
             return [each for each in kept if self._are_within(each, hosts)]
-        if raw["spec"]["storageClassName"] == MADE:
-            return None if self._is_made_for(hosts) else []
-        return [
+        is_made = raw["spec"]["storageClassName"] == MADE
+        made = [MADE] if is_made and self._is_made_for(hosts) else []
+        if is_made and TOLD in raw["metadata"]["annotations"]:
+            told = raw["metadata"]["annotations"][TOLD]
+            return made if hosts == {told} else []
+        some = [
             each
             for each in self.volumes
             if self._suits(each, raw) and self._are_within(each, hosts)
         ]
+        return some + made
 
     def is_open(self, claim: str) -> bool:
         """
-        Tell whether a claim needs a free volume of the volumes that are there.
+        Tell whether a claim may get one of the volumes that are there, or one made.
         """
         raw = self.claims[claim]
         return (
             not _is_bound(raw)
-            and raw["spec"]["storageClassName"] == STATIC
+            and raw["spec"]["storageClassName"] in {STATIC, MADE}
             and not any(self._is_kept(each, raw) for each in self.volumes)
         )
 
@@ -170,7 +175,7 @@ class ByHand:
                 other["spec"].get("volumeName") == volume
                 for other in self.claims.values()
             )
-            and spec["storageClassName"] == wants["storageClassName"] == STATIC
+            and spec["storageClassName"] == wants["storageClassName"]
             and _size(claim) <= _capacity(raw)
             and set(wants["accessModes"]) <= set(spec["accessModes"])
         )

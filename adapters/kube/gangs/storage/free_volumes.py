@@ -90,10 +90,14 @@ def wanted_volumes(
 class MadeVolumes:
     """
     So many volumes of a kind that can be made; nodes with like labels reach them.
+
+    Nodes must be in the ``places`` where they are made.
     """
 
+    name: str
     kind: str
     keys: tuple[str, ...]
+    places: tuple[Terms, ...]
     number: int
 
 
@@ -106,6 +110,7 @@ class FreeVolumes:
     have none.  Of ``plenty`` there are enough for all claims that they suit, wherever
     these are: all nodes that reach them offer them.  Claims that several pods use are
     ``shared``: all of their nodes must reach the one volume; some of it are ``made``.
+    Claims that get ``either`` are told where one can be made by what nodes reach.
     """
 
     asked: Mapping[Claim, Resources] = field(default_factory=dict)
@@ -116,6 +121,7 @@ class FreeVolumes:
     reached: ClaimKinds = NONE_REACHED
     shared: frozenset[Claim] = frozenset()
     made: tuple[MadeVolumes, ...] = ()
+    either: frozenset[Claim] = frozenset()
 
     def places(self, at: Claim) -> tuple[Terms, ...]:
         """
@@ -135,9 +141,9 @@ class FreeVolumes:
         Give all that is said of a claim, to compare.
         """
         kept = self.kept.get(at)
-        kind = self.reached.of.get(at)
+        kind = self.reached.of.get(at), at in self.shared, at in self.either
         why = self.lacking.get(at)
-        return self.asked.get(at), kept and kept.demands, why, kind, at in self.shared
+        return self.asked.get(at), kept and kept.demands, why, kind
 
     def changed(self, old: "FreeVolumes") -> set[str]:
         """
@@ -246,7 +252,7 @@ def free_for(
     rest = sorted(wanted, key=lambda each: (each.since, each.at))
     classes = {each.claim.storage_class for each in rest}
     free = smallest_first((x for x in volumes if x.storage_class in classes), taken)
-    suited, lacking = _suited(rest, free)
+    suited, lacking = suited_by(rest, free)
     kept = dict(already)
     open_ones = [each for each in rest if each.at in suited and each.at not in kept]
     sets = {x.at: suited[x.at] for x in open_ones}
@@ -280,7 +286,7 @@ def _asked(suited: _Volumes, names: Mapping[_Volumes, str]) -> Resources:
     return {name: 1 for some, name in names.items() if suited <= some}
 
 
-def _suited(
+def suited_by(
     wanted: Iterable[WantedVolume], free: Sequence[VolumeRecord]
 ) -> tuple[dict[Claim, _Volumes], dict[Claim, str]]:
     """

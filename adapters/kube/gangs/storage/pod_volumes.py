@@ -223,6 +223,9 @@ class Volumes:
         yield from self._free.places(at)
         if at in self._free.kept or not of.provisions:
             return
+        if at in self._free.either:
+            yield from self._storage.present(of.provisioner)
+            return
         if claim.node:
             yield ((LabelRule(key=NAME_FIELD, operator="In", values=(claim.node,)),),)
         yield from self._storage.places(claim)

@@ -6,7 +6,7 @@ claim its kind, that is the volumes that suit it, and of each volume whom it ser
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapters.kube.objects.constraints import NAME_FIELD
@@ -16,6 +16,7 @@ from models.resources import format_quantity
 
 Claim = tuple[str, str]
 _Volumes = frozenset[int]
+_Like = tuple[_Volumes, Hashable]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,22 +91,26 @@ def claim_kinds(
     suited: Mapping[Claim, _Volumes],
     sizes: Mapping[Claim, int],
     free: Sequence[VolumeRecord],
+    made: Mapping[Claim, Hashable] | None = None,
 ) -> ClaimKinds:
     """
     Name the kinds of claims by class and size, and say which volumes serve which.
+
+    Claims that may get a volume ``made`` are of one kind where it is made alike.
     """
-    kinds = _kinds(suited, sizes, free)
+    like = {at: (some, (made or {}).get(at)) for at, some in suited.items()}
+    kinds = _kinds(like, sizes, free)
     serving: dict[int, list[str]] = {}
-    for some, kind in kinds.items():
+    for (some, _), kind in kinds.items():
         for at in some:
             serving.setdefault(at, []).append(kind)
     alike: dict[object, list[int]] = {}
     for at in sorted(serving):
         volume = free[at]
-        like = volume.storage_class, volume.demands, tuple(sorted(serving[at]))
-        alike.setdefault(like, []).append(at)
+        key = volume.storage_class, volume.demands, tuple(sorted(serving[at]))
+        alike.setdefault(key, []).append(at)
     return ClaimKinds(
-        of={at: kinds[some] for at, some in suited.items()},
+        of={at: kinds[each] for at, each in like.items()},
         volumes=tuple(
             (free[row[0]], tuple(sorted(serving[row[0]])), len(row))
             for row in alike.values()
@@ -114,20 +119,20 @@ def claim_kinds(
 
 
 def _kinds(
-    suited: Mapping[Claim, _Volumes],
+    like: Mapping[Claim, _Like],
     sizes: Mapping[Claim, int],
     free: Sequence[VolumeRecord],
-) -> dict[_Volumes, str]:
-    least: dict[_Volumes, int] = {}
-    for at, some in suited.items():
-        least[some] = min(sizes[at], least.get(some, sizes[at]))
-    found: dict[_Volumes, str] = {}
+) -> dict[_Like, str]:
+    least: dict[_Like, int] = {}
+    for at, each in like.items():
+        least[each] = min(sizes[at], least.get(each, sizes[at]))
+    found: dict[_Like, str] = {}
     numbers: dict[str, int] = {}
-    for some in sorted(least, key=lambda each: (least[each], sorted(each))):
-        size = format_quantity("storage", least[some])
-        name = f"{free[min(some)].storage_class}/{size}"
+    for each in sorted(least, key=lambda x: (least[x], sorted(x[0]), repr(x[1]))):
+        size = format_quantity("storage", least[each])
+        name = f"{free[min(each[0])].storage_class}/{size}"
         number = numbers[name] = numbers.get(name, -1) + 1
-        found[some] = f"{name}-{number}" if number else name
+        found[each] = f"{name}-{number}" if number else name
     return found
 
 

@@ -56,13 +56,15 @@ def volumes_reached(
             found.setdefault(node, []).append(
                 ReachedVolumes(volume.name, kinds, number)
             )
+    labels = {one.name: one.labels for one in there if free.made}
     for made in free.made:
-        for one in there:
-            values = [one.labels.get(key) for key in made.keys]
+        for node in reach.within(made.places):
+            values = [labels[node].get(key) for key in made.keys]
             if None not in values:
-                name = f"{made.kind} at {', '.join(map(str, values))}"
+                where = f" at {', '.join(map(str, values))}" if values else ""
+                name = f"{made.name}{where}"
                 here = ReachedVolumes(name, (made.kind,), made.number)
-                found.setdefault(one.name, []).append(here)
+                found.setdefault(node, []).append(here)
     return {node: tuple(sorted(row)) for node, row in found.items()}
 
 
@@ -87,7 +89,12 @@ class VolumeReach:
         """
         Name the nodes of a volume.
         """
-        demands = volume.demands
+        return self.within(volume.demands)
+
+    def within(self, demands: tuple[Terms, ...]) -> list[str]:
+        """
+        Name the nodes whose labels are as demanded.
+        """
         if demands not in self._known:
             found = sorted(
                 name

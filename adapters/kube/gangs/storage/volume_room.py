@@ -2,7 +2,7 @@
 The free volumes of a cluster, looked at again where claims or volumes changed.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.protocol import Objects
@@ -11,6 +11,7 @@ from adapters.kube.gangs.storage.free_volumes import (
     WantedVolume,
     free_for,
     kept_already,
+    smallest_first,
 )
 from adapters.kube.gangs.storage.made_volumes import beside_made
 from adapters.kube.gangs.storage.pod_volumes import storage_of
@@ -22,14 +23,16 @@ from adapters.kube.objects.volume_records import (
     volume_record,
 )
 from models.memory.kept import Kept
+from models.nodes import Node
 
 
 class VolumeRoom:
     """
-    What was ``found`` of free volumes last, and from what.
+    What was ``found`` of free volumes last, and from what; ``nodes`` may reach them.
     """
 
     def __init__(self) -> None:
+        self.nodes: Sequence[Node] = ()
         self.found = NO_FREE_VOLUMES
         self._volumes = Kept(_read)
         self._seen: object = None
@@ -41,7 +44,7 @@ class VolumeRoom:
         wanted = tuple(unbound)
         volumes, claims = wide.of("", "PersistentVolume"), wide.of("", _CLAIM)
         storage = storage_of(wide)
-        seen = wanted, storage, volumes, claims
+        seen = wanted, storage, volumes, claims, self.nodes
         if seen == self._seen or not (wanted or self.found != NO_FREE_VOLUMES):
             return set()
         old, self._seen = self.found, seen
@@ -50,10 +53,14 @@ class VolumeRoom:
         waits = [(each, of) for each, of in classes if of is not None]
         kept = kept_already((each.claim for each, _ in waits), there)
         static = (x for x, of in waits if x.at not in kept and not of.provisions)
-        found = free_for(static, there, set(_named(claims)), kept)
+        taken = set(_named(claims))
+        found = free_for(static, there, taken, kept)
         open_ones = (x for x, of in waits if x.at not in kept and of.provisions)
-        shared = (x for x in open_ones if x.share and not x.claim.node)
-        self.found = beside_made(found, shared, storage)
+        if asking := [x for x in open_ones if not x.claim.node]:
+            made = {x.claim.storage_class for x in asking}
+            free = smallest_first((x for x in there if x.storage_class in made), taken)
+            found = beside_made(found, asking, free, storage, self.nodes)
+        self.found = found
         return self.found.changed(old)
 
 

@@ -8,7 +8,7 @@ from adapters.kube.acting.intent import IntentStore
 from adapters.kube.acting.operations import Deeds
 from adapters.kube.acting.sink import ClusterSink
 from adapters.kube.api.errors import answer_error
-from adapters.kube.gangs.kinds import CLAIMS, CLASSES, VOLUMES
+from adapters.kube.gangs.kinds import CLAIMS, CLASSES, STORAGE, VOLUMES
 from adapters.kube.objects.node_record import node_record
 from adapters.kube.objects.pod_reader import pod_record
 from adapters.kube.objects.volume_records import NO_PROVISIONER
@@ -36,7 +36,7 @@ class Stage:
 
     def __init__(self) -> None:
         self.api, self.time = Store(), 0.0
-        kinds = [PODS, NODES, CLAIMS, CLASSES, VOLUMES]
+        kinds = [PODS, NODES, CLAIMS, VOLUMES, *STORAGE]
         self.cache = Cache(kinds, clock=lambda: self.time)
         deeds = Deeds(self.api, self.cache, lambda: True, clock=lambda: self.time)
         store = IntentStore(self.api, ("ns", "intent"), "one")
@@ -74,11 +74,14 @@ class Stage:
         self.cache.shelf(VOLUMES).put(f"pv{i}", 1, raw, "1")
         self.claim(i, DONE | {SELECTED: f"n{i}"}, volumeName=f"pv{i}")
 
-    def local(self, **zones: str) -> None:
+    def local(self, provisioner: str = NO_PROVISIONER, /, **zones: str) -> None:
         """
-        Let the claims be of a class without a provisioner, with some free volumes.
+        Let the claims be of a class, as a rule without a provisioner, with some free
+        volumes; what one provisions is in zone z0.
         """
-        of = {"metadata": {"name": "local"}, "provisioner": NO_PROVISIONER}
+        rules = [{"matchLabelExpressions": [{"key": "zone", "values": ["z0"]}]}]
+        of = {"metadata": {"name": "local"}, "provisioner": provisioner}
+        of |= {"allowedTopologies": rules} if provisioner != NO_PROVISIONER else {}
         of["volumeBindingMode"] = "WaitForFirstConsumer"
         self.cache.shelf(CLASSES).put("local", 1, of, "1")
         for i in range(2):
@@ -290,6 +293,44 @@ def test_claims_without_a_provisioner_get_volumes_of_their_nodes(stage):
     assert {"disk0": "c0", "disk1": "c1"} == given
     assert [None, None] == told
     assert ["done", "done"] == stage.results(stage.sink.due())
+
+
+def test_a_free_volume_goes_before_one_that_would_be_made(stage):
+    stage.local("csi.example.com", disk0="z0", disk1="z1")
+
+    assert ["held", "held"] == stage.begin()
+    assert {"disk0": "c0", "disk1": "c1"} == stage.given()
+    assert [None, None] == stage.selected()
+
+
+def test_a_free_volume_goes_first_to_a_claim_for_which_none_can_be_made(stage):
+    stage.local("csi.example.com", wide="")
+    stage.volume("wide", nodeAffinity=None)
+
+    assert ["held", "held"] == stage.begin()
+    assert {"wide": "c1"} == stage.given()
+    assert ["n0", None] == stage.selected()
+
+
+def test_where_no_volume_is_left_and_none_can_be_made_nothing_is_bound(stage):
+    stage.local("csi.example.com", wide="")
+    stage.volume("wide", nodeAffinity=None)
+    steps = [bind(f"g-{i}", "n1", uid=f"uid-g-{i}") for i in range(2)]
+    turn = Turn(snapshot(gangs=[gang("g", minimum=2)]), plan(*steps), (), "r")
+    stage.sink.hold(turn)
+
+    assert ["skipped", "again"] == stage.results(turn)
+    assert {} == stage.given()
+    assert [None, None] == stage.selected()
+
+
+def test_a_claim_that_names_a_node_gets_its_volume_made(stage):
+    stage.local("csi.example.com", disk0="z0", disk1="z1")
+    stage.claim(0, {SELECTED: "n0"}, storageClassName="local")
+
+    assert ["held", "held"] == stage.begin()
+    assert {"disk1": "c1"} == stage.given()
+    assert ["n0", None] == stage.selected()
 
 
 def test_a_claim_of_two_pods_gets_a_volume_that_both_nodes_reach(stage):

@@ -157,6 +157,52 @@ def test_labels_of_a_volume_say_its_zone_too(labels, where):
     assert where == outcome(volume, bound)
 
 
+def free(*zones):
+    rule = {"key": ZONE, "operator": "In", "values": [*zones]}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [rule]}]}
+    spec = {"storageClassName": "fast", "capacity": {"storage": "1Ti"}}
+    spec["nodeAffinity"] = {"required": terms}
+    status = {"phase": "Available"}
+    return obj("v1", "PersistentVolume", "free", spec=spec, status=status)
+
+
+EAST = [{"matchLabelExpressions": [{"key": ZONE, "values": ["a"]}]}]
+
+
+@pytest.mark.parametrize(
+    ("more", "there"),
+    [
+        ([], {"a": ["fast/100Gi made", "free"], "b": ["free"], "c": []}),
+        ([capacity("x", "1Gi", {})], {"a": ["free"], "b": ["free"], "c": []}),
+    ],
+)
+def test_a_free_volume_serves_where_none_can_be_made(more, there):
+    drivers = [driver(storageCapacity=True)] if more else []
+    made = storage_class(allowedTopologies=EAST)
+    raws = *NODES, made, free("a", "b"), claim(), *drivers, *more
+    found = assembled(*raws, pod(volumes=MOUNTED)).snapshot
+
+    assert there == {
+        n.name[-1]: sorted(one.name for one in n.volumes) for n in found.nodes
+    }
+
+
+def test_a_free_volume_where_one_can_be_made_too_is_for_acting_alone():
+    made = storage_class(allowedTopologies=EAST)
+    raws = *NODES, made, free("a"), claim(), pod(volumes=MOUNTED)
+
+    assert not any(n.volumes for n in assembled(*raws).snapshot.nodes)
+    assert "a" == outcome(made, free("a"), claim())
+
+
+def test_a_driver_has_to_be_on_the_node_also_for_a_volume_that_is_free():
+    there = csi_node("n-b", "csi.example.com")
+    opted = driver(preventPodSchedulingIfMissing=True)
+    made = storage_class(allowedTopologies=EAST)
+
+    assert "b" == outcome(made, free("a", "b"), claim(), opted, there)
+
+
 def reached(*raws):
     """
     Give the nodes by what they reach of volumes that can be made for one shared claim.
