@@ -168,16 +168,17 @@ def _pair(
     """
     Find the cheapest two changes that help together.
 
-    Of two the one that costs more is kept small first.
+    Of two the one that costs more is kept small first.  Whatever helps, what is cheaper
+    is asked for again until nothing is.
     """
     best: Remedy | None = None
     found = [two for two in combinations(menu, 2) if _may_take(cores, *two)]
     pairs = [sorted(two, key=lambda line: -line.price(line.least)) for two in found]
     for first, second in sorted(pairs, key=_least_price):
-        if best is None:
-            best = _both(trial, first, second)
-        elif _least_price((first, second)) < best.price:
-            best = _cheaper_both(trial, first, second, best.price) or best
+        less = best = best or _both(trial, first, second)
+        while less is not None and _least_price((first, second)) < less.price:
+            less = _cheaper_both(trial, first, second, less.price)
+            best = less or best
     return [] if best is None else [best]
 
 
@@ -225,7 +226,6 @@ def _cheaper_both(
     Of each amount of the first the most of the second is tried that costs less; in
     the next round of a large cluster that would take too long.
     """
-    best: Remedy | None = None
     amounts = first.amounts if trial.alone is None else ()
     for by in amounts:
         left = price - first.price(by)
@@ -239,5 +239,16 @@ def _cheaper_both(
 
         found = trial.search(second, few, lines)
         if found is not None:
-            best, price = found, found.price
-    return best
+            return _with_less(trial, first, second, found)
+    return None
+
+
+def _with_less(
+    trial: Trial, first: MenuLine, second: MenuLine, found: Remedy
+) -> Remedy | None:
+    """
+    Find the least amount of one line with which the gang starts beside another's.
+    """
+    used, most = amount_in(second, found), amount_in(first, found)
+    amounts = range(first.least, most + 1)
+    return trial.search(first, amounts, lambda by: [(first, by), (second, used)])

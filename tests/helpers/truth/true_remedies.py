@@ -102,10 +102,10 @@ class TrueRemedies:
         wrong = then.problem(self.told)
         if wrong:
             yield f"{self.gang} with {remedy.changes}: {wrong}"
-        smaller = less(remedy)
-        tried = self.trial.known.get((smaller,), smaller) is None
-        if smaller and not tried and self._round((smaller,)).starts:
-            yield f"{self.gang} starts with {smaller}, less than {remedy.changes}"
+        for smaller in less(remedy):
+            tried = self.trial.known.get(smaller, smaller) is None
+            if not tried and self._round(smaller).starts:
+                yield f"{self.gang} starts with {smaller}, less than {remedy.changes}"
 
     def _round(self, changes) -> ChangedRound:
         return ChangedRound(self.snapshot, self.policy, changes, self.gang)
@@ -169,11 +169,17 @@ def could_start(snapshot, policy, changes, gang) -> bool:
     return by_right or policy.evicts(borrowing=True)
 
 
-def less(remedy: Remedy):
+def less(remedy: Remedy) -> Iterator[tuple]:
     """
-    Give the only change by one less, where it has an amount.
+    Walk the changes with one of them by one less, where it has an amount.
     """
-    (change,) = remedy.changes if len(remedy.changes) == 1 else (None,)
+    for at, change in enumerate(remedy.changes):
+        one = _less(change)
+        if one is not None:
+            yield (*remedy.changes[:at], one, *remedy.changes[at + 1 :])
+
+
+def _less(change):
     match change:
         case AddedNodes() if change.number > 1:
             return replace(change, number=change.number - 1)

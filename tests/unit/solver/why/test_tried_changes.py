@@ -161,6 +161,21 @@ def test_two_changes_are_tried_where_no_single_one_helps():
     assert pairs or all(isinstance(x.changes[0], EvictedGangs) for x in singles)
 
 
+def test_of_two_changes_no_fewer_nodes_are_enough():
+    """
+    What helps beside the most nodes that are cheaper than another pair needs fewer.
+    """
+    first = gang("first", queue="q", minimum=3, gpus=4, priority=3)
+    claim = gang("a", queue="q", minimum=4, gpus=4)
+    case = snapshot(nodes(3, gpus=4), [first, claim], [queue("q", quota=16, limit=16)])
+
+    (found,) = remedies(case, "a", Policy(evict=CALM, prices=Prices(pods=500))).found
+
+    added, priority = found.changes
+    assert isinstance(priority, GangPriority)
+    assert (1, 20 * 4 + 6) == (added.number, found.price)
+
+
 def test_nothing_helps_a_pod_larger_than_any_node():
     found = remedies(snapshot(nodes(2), [gang("a", gpus=9)]), "a")
 
