@@ -266,9 +266,10 @@ def _others(shown: Mapping[str, _Shown]) -> str:
         amount = f"{fact['given']} {fact['gives']}"
     elif "queue" in fact:
         when = " once others have left" if "leaving" in fact else ""
+        whose = fact.get("outside", f"queue {fact['queue']}")
         amount = (
             f"{fact['given']} of {fact['free']} {fact['frees']} "
-            f"that queue {fact['queue']} may still take{when}"
+            f"that {whose} may still take{when}"
         )
     return (
         f"this plan gives what it needs to {fact['to']}: {amount}, "

@@ -35,8 +35,9 @@ def pieces(problem: Problem, unit: Unit) -> str:
         shown = [*shown[:_MOST_SHOWN], f"{len(shown) - _MOST_SHOWN} more such leaves"]
     if not shown or (len(shown) == 1 and found[0][0]):
         return "none of the ways in which it could start"
-    if all(enough for enough, _ in found):
-        shown[-1] += ", but not for all of them at once"
+    is_rigid = all(state.rigid for state in unit.states)
+    if (all if is_rigid else any)(enough for enough, _ in found):
+        shown[-1] += f", but not for {'all' if is_rigid else 'enough'} of them at once"
     return ", ".join(shown)
 
 

@@ -268,5 +268,7 @@ def limit_taken(
             free = left + int(facts["given"])
             facts |= {"resource": one.resource, "needs": one.needs, "free": free}
             gone = {"leaving": free - one.left} if free > one.left else {}
+            if team := bare.queues.outside.get(one.queue):
+                facts |= team.facts(one.resource)
             return facts | {"queue": one.queue} | gone
     return None

@@ -4,6 +4,8 @@ The numbers of a rule: where it holds, how much there is, who has it, what is ne
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from models.devices.gpu_counts import shares_asked
 from models.devices.gpu_parts import is_part
 from models.resources import GPU_SHARE
@@ -15,10 +17,10 @@ from solver.explain.ending_pods import ending_on, ending_pods
 from solver.explain.fragments import pieces
 from solver.explain.left_on_devices import of_devices
 from solver.explain.protected import protector
-from solver.explain.room_now import bounds_of, matching, strain
+from solver.explain.room_now import bounds_of, matching, rows_of, strain
 from solver.place.draft import Draft
 from solver.problem.gang_state import Standing
-from solver.problem.node_room import Bools
+from solver.problem.node_room import Bools, Ints
 from solver.problem.problem import Problem, Step, Unit
 from solver.problem.when_empty.never_starts import needed
 from solver.problem.when_empty.no_fitting_node import labels_of, places_of
@@ -103,10 +105,11 @@ class _Telling:
 
     def _of_room(self, _: NamedRule) -> Blocker:
         problem, unit = self.ask.world(self.core - {OUTRANKED})
-        nodes = matching(problem, unit)
+        there = offered(problem.room)
+        nodes = matching(problem, unit) & _is_enough(problem, unit, there)
         free = problem.room.now[nodes].clip(min=0).sum(axis=0)
         column, resource, needs = strain(problem, unit, free)
-        total = int(offered(problem.room)[nodes, column].sum())
+        total = int(there[nodes, column].sum())
         left = int(free[column])
         plain = {rule.word for rule in self.core} - _OF_NODES
         plain -= {Verdict.ROOM, Verdict.SHARE, Verdict.PROTECTED}
@@ -225,18 +228,34 @@ class _Telling:
     def _of_protected(self, rule: NamedRule) -> Blocker:
         """
         Say who would leave if nothing were protected, and what protects them.
+
+        That is, as things are; else where only the rules of the core hold.
         """
-        problem, _ = self.ask.world(self.core - {rule})
-        bare, _ = self.ask.world(self.core)
+        every = frozenset(self.ask.rules) - {OUTRANKED}
+        why = self._protected(every, rule) or self._protected(self.core, rule)
+        names = [f"{gang} ({why[gang]})" for gang in sorted(why)]
+        facts: Facts = {"gangs": len(why), "who": listed(names, "gang")}
+        return Blocker(rule=Verdict.PROTECTED, facts=facts)
+
+    def _protected(self, rules: Rules, rule: NamedRule) -> dict[str, str]:
+        problem, _ = self.ask.world(rules - {rule})
+        bare, _ = self.ask.world(rules)
         why: dict[str, str] = {}
         for step in (Step.ENTITLED, Step.BORROWING):
             opened = open_step(problem, step, Draft())
             draft = Draft() if opened is None else opened.by_hand().first
             found = {x.gang: protector(bare, x) for x in draft.exits}
             why = why or {gang: word for gang, word in found.items() if word}
-        names = [f"{gang} ({why[gang]})" for gang in sorted(why)]
-        facts: Facts = {"gangs": len(why), "who": listed(names, "gang")}
-        return Blocker(rule=Verdict.PROTECTED, facts=facts)
+        return why
+
+
+def _is_enough(problem: Problem, unit: Unit, rows: Ints) -> Bools:
+    """
+    Tell of each node whether its row is enough for some pod of a unit.
+    """
+    asked = [problem.shapes.requests[row] for row, _ in rows_of(problem, unit)]
+    found: Bools = np.any([(rows >= each).all(axis=1) for each in asked], axis=0)
+    return found
 
 
 def _where_allowed(problem: Problem, unit: Unit, resource: str) -> int:

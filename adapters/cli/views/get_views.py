@@ -150,12 +150,18 @@ def queues_of(seen: Seen) -> Listing[QueueRow]:
         state=lambda row: row.state,
         foot=lambda rows: (
             f"{counted(len(rows), 'queue')}; "
-            "SHARE is what a queue is entitled to now; a parent counts what is below it"
+            f"SHARE is what a queue is entitled to now{_of_parents(seen)}"
             f"{'; KEPT is not lent' if _keeps(seen) else ''}{over_time_words(seen)}"
             f"{held_words(seen)}"
         ),
         empty=f"No queues in {seen.source}: every gang is in one without bounds.",
     )
+
+
+def _of_parents(seen: Seen) -> str:
+    if all(queue.parent is None for queue in seen.snapshot.queues):
+        return ""
+    return "; a parent counts what is below it, of gangs only its own"
 
 
 def _held(

@@ -25,8 +25,8 @@ _RULES = {
     "lend": "lend: it was lent nodes that were held for a gang that waits longer, and "
     "that starts now",
     "preempt": "preempt: work of higher priority in the same queue takes its room",
-    "consolidate": "consolidate: its pods start again on other nodes, where their "
-    "places are reserved",
+    "consolidate": "consolidate: its pods start again where places are reserved for "
+    "them",
     "stale": "stale: it ran below its minimum for too long; what it loses is not "
     "counted",
 }

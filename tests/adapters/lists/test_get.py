@@ -143,6 +143,14 @@ def test_queues_say_what_they_may_hold_and_what_they_use(busy, capsys):
     assert batch["resources"][GPU]["limit"] is None
 
 
+def test_of_a_parent_it_is_said_that_only_its_own_gangs_are_counted(capsys):
+    words = "a parent counts what is below it, of gangs only its own"
+    for name, has_parents in (("", False), ("-three-levels-up", True)):
+        path = f"scenarios/queues/limit-holds{name}.yaml"
+        shown = "\n".join(table(capsys, "get", "queues", "-f", path))
+        assert (words in shown) is has_parents
+
+
 def test_queues_say_what_they_keep_where_some_do(capsys):
     path = "scenarios/queues/two-queues-keep-room-from-a-third.yaml"
     rows = items(capsys, "get", "queues", "-f", path)

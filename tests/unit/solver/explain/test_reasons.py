@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from models.policy import Evict, Policy, WaitingPolicy
+from models.queues import QueueResource
 from models.resources import CPU, GPU
 from models.why.reasons import Reason
 from solver.round import decide
@@ -114,6 +115,18 @@ def test_of_a_limit_is_counted_what_leaves_it_for_who_gets_it():
 
     said = "12 of 12 GPUs that queue q may still take once others have left"
     assert said in waiting.message
+
+
+def test_room_that_a_queue_keeps_is_told_of_as_of_all_others():
+    keeps = queue("keeps", resources={GPU: QueueResource(quota=8, lend=0)})
+    gangs = [
+        gang("first", queue="q", gpus=8, priority=5),
+        gang("late", queue="q", gpus=8),
+    ]
+
+    waiting = told(snapshot(nodes(2), gangs, [keeps, queue("q")]), "late")
+
+    assert "8 of 8 GPUs that all queues but keeps may still take" in waiting.message
 
 
 def test_a_group_is_told_that_it_needs_more_than_a_limit_leaves():

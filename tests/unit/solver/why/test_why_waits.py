@@ -16,6 +16,7 @@ from solver import why_waits
 from solver.round import decide
 from tests.helpers.build import (
     gang,
+    leaf,
     node,
     nodes,
     queue,
@@ -225,6 +226,52 @@ def test_who_is_held_back_for_a_head_is_told_for_whom():
     found = why(case, "late", policy)
 
     assert "could start alone, and is held back for default/head" == found.sentence
+
+
+def test_of_protected_work_that_is_named_which_the_gang_itself_could_take():
+    """
+    What only a queue with a larger share could take is not in its way.
+    """
+    guarded = {"preempt_min_runtime": 7200, "reclaim_min_runtime": 7200}
+    mine = gang("mine", queue="q", gpus=8, running=["n0"])
+    theirs = gang("theirs", queue="other", gpus=8, running=["n1"])
+    claim = gang("a", queue="q", gpus=8, priority=5)
+    queues = [
+        queue("q", quota=8, **guarded),
+        queue("other", quota=0, **guarded),
+    ]
+    case = snapshot(nodes(2), [older(mine, 3600), older(theirs, 60), claim], queues)
+
+    found = why(case, "a", Policy())
+
+    assert "protected: default/mine (within its min runtime)" in found.sentence
+
+
+def test_nodes_on_which_no_pod_of_it_has_room_when_empty_are_not_counted():
+    small = [node(f"small-{i}", gpus=4) for i in range(3)]
+    found = why(snapshot([*nodes(1), *small], [gang("a", minimum=2, gpus=8)]), "a")
+
+    assert [("room", "")] == rules(found)
+    assert "needs 16 GPUs; 8 of 8 are free where it may be" == found.sentence
+
+
+def test_of_a_choice_no_part_that_has_room_is_said_to_be_enough():
+    """
+    Two of three parts are needed; each of two would fit if it were the only one.
+    """
+    parts = [
+        leaf("x", minimum=2, gpus=4),
+        leaf("y", minimum=2, gpus=3),
+        leaf("z", minimum=3, gpus=4),
+    ]
+    runs = gang("runs", minimum=2, gpus=2, running=["n0", "n1"])
+    more = gang("more", gpus=1, running=["n2"])
+    claim = gang("a", *parts, min_groups=2)
+
+    found = why(snapshot(nodes(5, gpus=4), [runs, more, claim]), "a")
+
+    assert Verdict.FRAGMENTS is found.verdict
+    assert found.sentence.endswith("but not for enough of them at once")
 
 
 def test_protected_work_is_named_with_what_protects_it():
