@@ -99,8 +99,14 @@ class Neighbours:
         """
         Tell whether anything is said that must hold.
         """
-        alone = not (self.selected or self.near or self.apart or self.spread)
-        return self.takes_volumes or not alone
+        return self.takes_volumes or self.meets_others
+
+    @property
+    def meets_others(self) -> bool:
+        """
+        Tell whether it matters to others where it is, or to it where they are.
+        """
+        return bool(self.selected or self.near or self.apart or self.spread)
 
     @property
     def takes_volumes(self) -> bool:

@@ -67,6 +67,7 @@ def decide_or_fall_back(  # noqa: PLR0913 - as decide
     def proposed(one: _Try) -> Plan:
         shared = memo if one.way == "as-asked" else None
         options = replace(asked, strategy=one.strategy, memo=shared)
+        budget.until = None
         return propose(snapshot, one.policy, budget, options)
 
     def judge(plan: Plan) -> Plan:

@@ -134,15 +134,14 @@ def propose(
     tell("problem")
     bare = problem_of(snapshot, policy, options.tuning, memo.problem)
     tell("search")
-    explained = options.explained
-    if explained:
+    if options.explained:
         lines = memo.lines.ahead(still(snapshot.gangs))
         budget.chores = chain(lines, hashed_ahead(snapshot, memo.hashes))
     with budget.keeping(bare.tuning.explain.kept):
         outcome = _lasting(bare, budget, options.strategy)
     tell("verify")
-    why = _reasons(bare, outcome, budget) if explained else bare.blocked
-    source = content_hash(snapshot, memo.hashes) if explained else ""
+    why = _reasons(bare, outcome, budget) if options.explained else bare.blocked
+    source = content_hash(snapshot, memo.hashes) if options.explained else ""
     plan = _plan(outcome, options.strategy, why, source, memo.lines)
     budget.watch.lap("decode")
     return replace(plan, cut=tuple(sorted(budget.cut)))
@@ -232,7 +231,7 @@ def _lasting(bare: Problem, budget: Budget, strategy: str) -> Outcome:
 
     makes_way: dict[str, tuple[str, ...]] = {}
     for _ in range(bare.tuning.search.most_short_lived):
-        short = short_lived(found, following)
+        short = short_lived(found, following, budget)
         if not short.starts:
             break
         if budget.left <= 0:
@@ -245,20 +244,21 @@ def _lasting(bare: Problem, budget: Budget, strategy: str) -> Outcome:
             return first
     if found is not first:
         found = replace(found, makes_way=makes_way)
-    if strategy == "solver" and (found is not first or _may_gain(found)):
+    if strategy == "solver" and (found is not first or _may_gain(found, budget)):
         by_hand = _lasting(whole, budget, "greedy")
-        if _is_better(by_hand, found) and not short_lived(by_hand, following).starts:
+        better = _is_better(by_hand, found)
+        if better and not short_lived(by_hand, following, budget).starts:
             found = replace(by_hand, model=found.model)
     return first if found is first else conditional(found, first)
 
 
-def _may_gain(outcome: Outcome) -> bool:
+def _may_gain(outcome: Outcome, budget: Budget) -> bool:
     """
     Tell whether more could start by evictions than is proven as near as is asked.
     """
     problem = outcome.problem
     asked = {(str(key.name), key.label): key.gap for key in tier_keys(problem)}
-    some = problem.running_pods > 0 or bool(problem.frozen.exits)
+    some = bool(problem.running_pods or problem.frozen.exits) and not budget.is_over
     return (
         some
         and problem.policy.evicts(borrowing=False)

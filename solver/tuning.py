@@ -34,7 +34,7 @@ class Place:
         "ways to place one gang's tree; most need one, and few are found after many",
         "rounds/trees",
     )
-    own_time: float = _is(1.0, "seconds", "of greedy, whatever is left", "rounds/10k")
+    own_time: float = _is(0.2, "seconds", "of greedy, whatever is left", "rounds/10k")
     most_orders: int = _is(
         4, "orders", "of children, the one that failed last first", "rounds/trees"
     )

@@ -65,13 +65,13 @@ class Stopwatch:
         self.begun = self.last = self.clock()
         self.seconds: dict[str, float] = {}
 
-    def lap(self, phase: str) -> None:
+    def lap(self, phase: str) -> float:
         """
-        Book the time since the last lap under a phase.
+        Book the time since the last lap under a phase, and give it.
         """
-        now = self.clock()
-        self.seconds[phase] = self.seconds.get(phase, 0.0) + now - self.last
-        self.last = now
+        before, self.last = self.last, self.clock()
+        self.seconds[phase] = self.seconds.get(phase, 0.0) + self.last - before
+        return self.last - before
 
     def spent(self) -> float:
         """
@@ -88,7 +88,8 @@ class Budget:
     All that may take longer than a pass over the input draws on it, from the first
     search to the last reason.  ``kept`` is what is left to those who come later;
     ``cut`` names what was left out or broken off for want of more.  ``chores`` are bits
-    of work that some later phase needs done, for whoever has to wait.
+    of work that some later phase needs done, for whoever has to wait.  Gangs start
+    ``until`` then, whatever the limit.  Seconds are ``reserved`` for what greedy does.
     """
 
     limits: Limits
@@ -97,6 +98,8 @@ class Budget:
     chores: Iterator[None] = field(default_factory=lambda: iter(()))
     used: float = 0.0
     kept: float = 0.0
+    reserved: float = 0.0
+    until: float | None = None
     cut: set[Work] = field(default_factory=set)
 
     @property
@@ -105,7 +108,7 @@ class Budget:
         Give what may still be used, besides what is kept for later.
         """
         if self.limits.seconds is not None:
-            return self.limits.seconds - self.watch.spent() - self.kept
+            return self.limits.seconds - self.watch.spent() - self.kept - self.reserved
         return self.limits.deterministic - self.used - self.kept
 
     @property
@@ -130,21 +133,38 @@ class Budget:
         """
         return self.limits.seconds is not None and self.left <= 0
 
-    def late_after(self, own: float) -> Callable[[], bool]:
+    @property
+    def is_short(self) -> bool:
+        """
+        Tell whether fewer seconds are left than greedy took: then no model is begun.
+        """
+        took = self.watch.seconds.get("greedy", 0.0)
+        return self.limits.seconds is not None and self.left < took
+
+    @property
+    def is_over(self) -> bool:
+        """
+        Tell whether a limit in seconds is reached, and some could start in any case.
+        """
+        return (
+            self.is_late and self.until is not None and self.watch.spent() >= self.until
+        )
+
+    def begin_starts(self, own: float) -> Callable[[], bool]:
         """
         Give what tells, and notes, that no more gangs start: the limit is reached.
 
-        For so many seconds from now on it never is, so that some start in any case.
+        For so many seconds after it is first asked for it never is.
         """
-        begun = self.watch.spent()
+        if self.until is None:
+            self.until = self.watch.spent() + own
 
-        def is_late() -> bool:
-            if not self.is_late or self.watch.spent() - begun < own:
-                return False
-            self.cut.add("starts")
-            return True
+        def is_over() -> bool:
+            if late := self.is_over:
+                self.cut.add("starts")
+            return late
 
-        return is_late
+        return is_over
 
     def charge(self, units: float) -> None:
         """

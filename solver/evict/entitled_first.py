@@ -49,14 +49,8 @@ def entitled_first(now: Problem, later: Problem, draft: Draft) -> Draft:
     """
     Place the entitled starts of a draft in what is free now, and others in the rest.
 
-    Parameters
-    ----------
-    now
-        The second step in the room there is.
-    later
-        The same in the room there will be.
-    draft
-        Its starts, and who leaves; it stays as it is where there is no way by hand.
+    The second step is given in the room there is ``now`` and that there will be; the
+    draft stays as it is where there is no way by hand.
     """
     if has_room_now(now, draft):
         return draft

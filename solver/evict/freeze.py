@@ -37,20 +37,9 @@ from solver.shares.queue_tree import Booking, QueueTree, Table
 
 def freeze(problem: Problem, draft: Draft, step: Step) -> tuple[Problem, Draft]:
     """
-    Turn evictions, and the gangs that wait for them, into facts.
+    Turn evictions of a step that ends, and the gangs that wait for them, into facts.
 
-    Parameters
-    ----------
-    problem
-        The round, with what earlier steps froze, in the room as it is now.
-    draft
-        Starts, and who leaves for them.
-    step
-        The step that ends.
-
-    Returns
-    -------
-    The round with the new facts, and the starts that have room now.
+    Gives the round with these too, and the starts that have room now.
     """
     opened = replace(problem, step=step)
     reserved, guaranteed = _guaranteed(opened, draft, waiting_units(opened, draft))

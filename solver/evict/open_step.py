@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from models.gangs import is_remembered
+from solver.effort.budget import Budget
 from solver.evict.beneficiaries import departures_of
 from solver.evict.core_only import cut_to_core
 from solver.evict.entitled_first import (
@@ -63,12 +64,14 @@ class Opened:
         """
         return [mover.state for mover in self.movers]
 
-    def by_hand(self) -> "Opened":
+    def by_hand(self, budget: Budget | None = None) -> "Opened":
         """
         Let others leave as greedy would, where that is better than nothing.
         """
         problem, idle, keys = self.problem, self.idle, self.keys
-        found = evict_by_hand(problem, idle, self.victims, self.movers)
+        if budget is not None:
+            budget.until = None
+        found = evict_by_hand(problem, idle, self.victims, self.movers, budget)
         first = self.settled(_without_profit(problem, found, idle))
         if not has_room_now(self.now, first) or strands_reserved(self.now, first):
             return replace(self, first=idle)
@@ -85,15 +88,9 @@ class Opened:
         """
         Tell whether all who leave may, and lose no more than the policy allows.
 
-        In the second step who is entitled must have room now.
-
-        Parameters
-        ----------
-        draft
-            An answer of the model.
-        whole
-            Whether it was made for this step, with all starts that others leave for;
-            else it may lack room, and what found no place gives no right.
+        In the second step who is entitled must have room now.  A draft is ``whole``
+        where it was made for this step, with all starts that others leave for; else it
+        may lack room, and what found no place gives no right.
         """
         has_room = whole or has_room_later(self.problem, draft)
         if not (has_room and has_room_now(self.now, draft)):
@@ -139,20 +136,19 @@ class Opened:
         return rights.hold()
 
 
-def open_step(problem: Problem, step: Step, ready: Draft) -> Opened | None:
+def open_step(
+    problem: Problem, step: Step, ready: Draft, budget: Budget | None = None
+) -> Opened | None:
     """
     Look whether evictions could start anything in a step; none if they could not.
 
-    Parameters
-    ----------
-    problem
-        The round, with what earlier steps froze.
-    step
-        Whose starts may make others leave.
-    ready
-        Starts of an earlier step that have room now.
+    The problem is the round with what earlier steps froze; ``ready`` are starts of
+    these that have room now.
     """
     if not problem.policy.evicts(borrowing=step is Step.BORROWING):
+        return None
+    if step is Step.BORROWING and budget is not None and budget.is_over:
+        budget.cut.add("starts")
         return None
     if step is Step.ENTITLED:
         problem = remembering(problem)
@@ -163,7 +159,7 @@ def open_step(problem: Problem, step: Step, ready: Draft) -> Opened | None:
     if not (somebody_leaves(problem) or _somebody_may(problem)):
         return None
     keys = _keys(problem, step)
-    idle = _without_evictions(now, ready, keys)
+    idle = _without_evictions(now, ready, keys, budget)
     if all(idle.starts(unit) for unit in units):
         return None
     return _opened(problem, now, idle)
@@ -173,12 +169,7 @@ def may_open(problem: Problem, step: Step) -> Opened | None:
     """
     Look whether a step could make anybody leave, whatever the step before it decides.
 
-    Parameters
-    ----------
-    problem
-        The round before the earlier step.
-    step
-        Whose starts may make others leave.
+    The problem is the round before that one.
     """
     if not problem.policy.evicts(borrowing=step is Step.BORROWING):
         return None
@@ -342,21 +333,21 @@ def may_claim(problem: Problem, unit: Unit) -> bool:
 
 
 def _without_evictions(
-    problem: Problem, ready: Draft, keys: Sequence[TierKey]
+    problem: Problem, ready: Draft, keys: Sequence[TierKey], budget: Budget | None
 ) -> Draft:
     """
     Start what has room now, by hand or going on from what is ready.
     """
-    fresh = _by_queue(problem)
+    fresh = _by_queue(problem, budget)
     if not ready.places:
         return fresh
-    going_on = complete(problem, ready)
+    going_on = complete(problem, ready, budget)
     values = score(problem, going_on, keys), score(problem, fresh, keys)
     return going_on if is_better(tuple(keys), *values) else fresh
 
 
-def _by_queue(problem: Problem) -> Draft:
-    work = RoundState(problem)
+def _by_queue(problem: Problem, budget: Budget | None) -> Draft:
+    work = RoundState(problem, budget)
     units = list(problem.units)
     if problem.step is Step.ENTITLED:
         start_entitled(work, units)

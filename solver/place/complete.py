@@ -5,6 +5,7 @@ The model stops caring about a gang as soon as its tier is locked and a later on
 not been solved; a draft completed by hand is the next tier's hint and the fallback.
 """
 
+from solver.effort.budget import Budget
 from solver.place.draft import Draft
 from solver.place.gang_order import oldest, rank_of
 from solver.place.greedy import start
@@ -17,11 +18,11 @@ from solver.problem.start_values import quarters_owed
 from solver.problem.unit_kind import place_of
 
 
-def complete(problem: Problem, draft: Draft) -> Draft:
+def complete(problem: Problem, draft: Draft, budget: Budget | None = None) -> Draft:
     """
-    Add starts and surplus to a draft, taking nothing from it.
+    Add starts and surplus to a draft, taking nothing from it, until the limit.
     """
-    work = loaded(problem, draft)
+    work = loaded(problem, draft, budget)
     waiting = [u for u in problem.units if u.starts and u.key not in draft.places]
 
     def size(unit: Unit) -> int:
@@ -38,16 +39,16 @@ def complete(problem: Problem, draft: Draft) -> Draft:
         _try(work, unit, failed, entitled=False)
     grown: set[object] = set()
     for unit in sorted(problem.units, key=rank_of):
-        if not unit.starts or work.placed.get(unit.key):
+        if not work.is_late() and (not unit.starts or work.placed.get(unit.key)):
             _grow(work, unit, grown)
     return work.draft()
 
 
-def loaded(problem: Problem, draft: Draft) -> RoundState:
+def loaded(problem: Problem, draft: Draft, budget: Budget | None = None) -> RoundState:
     """
     Lay a draft out in the state of a round, with its entitled cores booked.
     """
-    work = RoundState(problem)
+    work = RoundState(problem, budget)
     placed = [
         (state, draft.places[state.key])
         for unit in problem.units

@@ -37,7 +37,7 @@ def _fill_one(work: RoundState, state: Standing, leaf: int, mask: Bools | None) 
     Place one pod; only where it would be is it asked whether volumes are left for it.
     """
     said = state.leaves[leaf].pod_set.neighbours
-    if work.around is None or not said.takes_volumes or work.around.volumes.lacks:
+    if work.around is None or not said.takes_volumes or work.around.volumes.lacking:
         return _fill(work, state, leaf, 1, mask)
     mark, done, volumes = work.mark(), 0, work.around.volumes
     while not done:
@@ -45,7 +45,7 @@ def _fill_one(work: RoundState, state: Standing, leaf: int, mask: Bools | None) 
             done = _fill(work, state, leaf, 1, mask)
         if not done:
             return 0
-        if volumes.lacks:
+        if volumes.lacking:
             host, done = work.placed[state.key][leaf][-1], 0
             work.undo(mark)
             volumes.rule_out(said, host, known)

@@ -18,9 +18,12 @@ def fits_now(work: RoundState, unit: Unit, draft: Draft) -> bool:
     """
     mark = work.mark()
     beside: list[tuple[Standing, int, int]] = []
+    volumes = None if work.around is None else work.around.volumes
+    lacked = volumes and volumes.lacking
     for state in unit.states:
         for i, hosts in enumerate(draft.places[state.key]):
-            if state.leaves[i].pod_set.neighbours and work.around is not None:
+            said = state.leaves[i].pod_set.neighbours
+            if said.meets_others and work.around is not None:
                 beside += [(state, i, host) for host in hosts]
                 continue
             if not hosts:
@@ -38,7 +41,7 @@ def fits_now(work: RoundState, unit: Unit, draft: Draft) -> bool:
                 work.undo(mark)
                 return False
             work.take(state, i, counts)
-    if _come_beside(work, beside):
+    if _come_beside(work, beside) and (volumes and volumes.lacking) == lacked:
         return True
     work.undo(mark)
     return False

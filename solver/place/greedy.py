@@ -25,9 +25,7 @@ def greedy(problem: Problem, budget: Budget | None = None) -> Draft:
     """
     Plan a round: entitled starts, then borrowing ones, then surplus, until the limit.
     """
-    work = RoundState(problem)
-    if budget is not None:
-        work.is_late = budget.late_after(problem.tuning.place.own_time)
+    work = RoundState(problem, budget)
     return fill_up(work, in_queue_order)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from models.gangs import Gang, PodSet, pod_sets
 from models.policy import Policy
 from models.resources import Resources
+from solver.effort.budget import Budget
 from solver.place.draft import Draft
 from solver.place.free_room import FreePlaces
 from solver.place.least_left_over import left_over_of
@@ -44,14 +45,15 @@ class RoundState:
     What is free now on nodes and in queues, with the drafts made so far.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, budget: Budget | None = None) -> None:
         self.problem = problem
         self.room = NodeRoom(problem.room.now, problem.room.parts)
         self.free = FreePlaces(problem, self.room)
         self.ledger = Ledger(problem)
         self.placed: dict[str, dict[int, list[int]]] = {}
         self.entitled: set[str] = set()
-        self.is_late: Callable[[], bool] = lambda: False
+        own = problem.tuning.place.own_time
+        self.is_late = budget.begin_starts(own) if budget else (lambda: False)
         self.frugal = _is_frugal(problem.policy)
         self.around = around_now(problem)
         self.preferred = preferred_now(problem)
@@ -101,10 +103,7 @@ class RoundState:
         if not rows:
             del self.placed[state.key]
         self.ledger.take(state, leaf, -step.total)
-        self._count(state, leaf, step.hosts, -step.counts)
-
-    def _count(self, state: Standing, leaf: int, hosts: Ints, counts: Ints) -> None:
-        self._come(state.leaves[leaf].pod_set, hosts, counts)
+        self._come(state.leaves[leaf].pod_set, step.hosts, -step.counts)
 
     def _come(self, pods: PodSet | Shape, hosts: Ints, counts: Ints) -> None:
         if pods.neighbours and self.around is not None:
@@ -146,7 +145,7 @@ class RoundState:
         row = self.placed.setdefault(state.key, {}).setdefault(leaf, [])
         row.extend(np.repeat(hosts, counts).tolist())
         self.ledger.take(state, leaf, total)
-        self._count(state, leaf, hosts, counts)
+        self._come(state.leaves[leaf].pod_set, hosts, counts)
         self._log.append(_Placed(state, leaf, hosts, counts, total))
 
     def give(self, state: Standing, leaf: int, host: int) -> None:
@@ -155,7 +154,7 @@ class RoundState:
         """
         self.room.give_one(self.request_of(state, leaf), host)
         self.ledger.take(state, leaf, -1)
-        self._count(state, leaf, np.array([host]), np.array([-1]))
+        self._come(state.leaves[leaf].pod_set, np.array([host]), np.array([-1]))
 
     def leave(
         self, rooms: Mapping[int, Ints], queue: str, held: Resources, sign: int = 1

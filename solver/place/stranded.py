@@ -29,6 +29,7 @@ def stranded(
     Name the gangs of which pods could not come to their places in any order tried.
 
     Who looks for its like comes first, then who looks for nobody, then all others.
+    Who only needs volumes comes at once where there is one for every claim.
     """
     if around is None:
         return set()
@@ -38,10 +39,23 @@ def stranded(
             shape = problem.shapes.items[problem.shapes.of_leaf[key, leaf]]
             said = shape.neighbours
             pods += [(key, said, shape.demand, host) for host in hosts if said]
-    near = [pod for pod in pods if pod[1].near]
-    rest = _come(around, near)
-    plain = [pod for pod in pods if not pod[1].near]
-    rest = _come(around, plain) + rest
+    claiming: dict[Neighbours, list[int]] = {}
+    for _, said, _, host in pods:
+        if not said.meets_others:
+            claiming.setdefault(said, []).append(host)
+    if claiming:
+        found = around.copy()
+        lost = _lost(found, [pod for pod in pods if pod[1].meets_others])
+        for said, some in claiming.items():
+            found.volumes.add(said, *np.unique(some, return_counts=True))
+        if not found.volumes.lacking:
+            return lost
+    return _lost(around, pods)
+
+
+def _lost(around: PodsAround, pods: list[_Pod]) -> set[str]:
+    rest = _come(around, [pod for pod in pods if pod[1].near])
+    rest = _come(around, [pod for pod in pods if not pod[1].near]) + rest
     return {key for key, _, _, _ in _come(around, rest)}
 
 

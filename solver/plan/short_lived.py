@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from models.resources import add
+from solver.effort.budget import Budget
 from solver.evict.gathering import victims_of
 from solver.evict.open_step import was_evicted
 from solver.evict.rights.guarantees import may_be_guaranteed
@@ -52,17 +53,13 @@ def _gone(problem: Problem, after: Frozen) -> set[str]:
     }
 
 
-def short_lived(outcome: Outcome, following: Next) -> ShortLived:
+def short_lived(outcome: Outcome, following: Next, budget: Budget) -> ShortLived:
     """
     Name what a round binds and the next one would evict for a gang that waits now.
 
-    Parameters
-    ----------
-    outcome
-        The round.
-    following
-        Plans the next round, with nothing else changed; asked only where a waiting gang
-        would find room if those made way that it may evict.
+    ``following`` plans the next round, with nothing else changed; asked only where a
+    waiting gang would find room if those made way that it may evict, and until the
+    limit.
     """
     problem, draft = outcome.problem, outcome.draft
     units = [unit for unit in problem.units if unit.starts]
@@ -81,6 +78,9 @@ def short_lived(outcome: Outcome, following: Next) -> ShortLived:
             *_within_quotas(outcome, waiting, new),
         )
     ):
+        return ShortLived()
+    if budget.is_over:
+        budget.cut.add("next-round")
         return ShortLived()
     after = following(outcome).problem.frozen
     gone = _gone(problem, after)

@@ -99,7 +99,7 @@ class ClaimedTiers:
         if answer.claim == best.bounds[at]:
             return
         decoded = decode(self.model.encoding, answer.value, self.budget, slots)
-        whole = complete(best.problem, decoded.draft)
+        whole = complete(best.problem, decoded.draft, self.budget)
         values = score(best.problem, whole, best.keys)
         if is_better(best.keys[: at + 1], values, tuple(self.held.values)):
             best.replace(whole)

@@ -23,13 +23,13 @@ def plan_greedily(problem: Problem, budget: Budget) -> Outcome:
     ready = Draft()
     sure = Sure(problem)
     for step in (Step.ENTITLED, Step.BORROWING):
-        opened = open_step(problem, step, ready)
+        opened = open_step(problem, step, ready, budget)
         if opened is not None:
             sure.open = True
-            problem, ready = freeze(problem, opened.by_hand().first, step)
+            problem, ready = freeze(problem, opened.by_hand(budget).first, step)
     draft = greedy(problem, budget)
     if strands_reserved(problem, draft):
-        draft = complete(problem, ready)
+        draft = complete(problem, ready, budget)
     budget.watch.lap("greedy")
     keys = tier_keys(problem)
     values = score(problem, draft)

@@ -25,7 +25,7 @@ def read(
         decoded = decode(encoding, value, budget)
         draft = decoded.draft
         if decoded.unpacked:
-            draft = complete(encoding.problem, draft)
+            draft = complete(encoding.problem, draft, budget)
         return draft, decoded.unpacked
     decoded, moved = decode_step(encoding, encoding.leaving, value, budget)
     draft = opened.settled(decoded.draft)

@@ -32,7 +32,7 @@ def search(problem: Problem, budget: Budget) -> Outcome:
 
     Which of equally good evictions is frozen is chosen by what follows from them.
     """
-    course = _Course(budget)
+    course, budget.reserved = _Course(budget), 0.0
     found, sure = keep_open(course.whole(problem), course.again, budget)
     outcome = Outcome(
         problem=found.problem,
@@ -40,7 +40,11 @@ def search(problem: Problem, budget: Budget) -> Outcome:
         tiers=tier_results(found.keys, found.values, found.bounds, sure),
         model=max(course.sizes, key=lambda size: size.variables),
     )
+    budget.reserved = 0.0
     if found.is_greedy or all(tier.proof == "proven" for tier in outcome.tiers):
+        return outcome
+    if budget.is_short:
+        budget.cut.add("search")
         return outcome
     return _no_worse(found, outcome, plan_greedily(problem, budget), sure)
 
@@ -85,8 +89,8 @@ class _Course:
         for step in (Step.ENTITLED, Step.BORROWING):
             if step < start:
                 continue
-            opened = open_step(now.problem, step, now.ready)
-            self.watch.lap("greedy")
+            opened = open_step(now.problem, step, now.ready, self.budget)
+            self.budget.reserved += self.watch.lap("greedy")
             if opened is None:
                 if step is Step.ENTITLED and some_were_evicted(now.problem):
                     now.ready = now.entitled = self._entitled(now)
@@ -149,7 +153,7 @@ class _Course:
         run = TierSearch(problem, first, self.budget)
         best = run.best
         going_on = [
-            complete(problem, draft)
+            complete(problem, draft, self.budget)
             for draft in (now.ready, now.entitled)
             if draft.places
         ]
@@ -229,9 +233,10 @@ def _entitled_now(
     keys = tuple(key for key in tier_keys(problem) if key.name == "entitled")
     if not keys:
         return ready
-    first = complete(problem, ready)
+    first = complete(problem, ready, budget)
     run = TierSearch(problem, first, budget, keys)
-    run.all_tiers()
+    with budget.keeping(problem.tuning.search.kept_for_steps):
+        run.all_tiers()
     best = run.best
     _keep_rights(best, [first])
     known.idle.add(

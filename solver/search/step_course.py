@@ -55,8 +55,8 @@ class StepCourse:
                 problem, keys = self.opened.problem, self.opened.keys
                 self.values = score(problem, self.opened.idle, keys)
                 return self.opened.idle
-        self.opened = self.opened.by_hand()
-        self.watch.lap("greedy")
+        self.opened = self.opened.by_hand(self.budget)
+        self.budget.reserved += self.watch.lap("greedy")
         opened = self.opened
         run = TierSearch(opened.problem, opened.first, self.budget, opened.keys, opened)
         self.known.steps.teach(run.best)

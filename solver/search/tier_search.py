@@ -71,9 +71,12 @@ class TierSearch:
         """
         best = self.best
         few = len(self.problem.units) <= self.tuning.most_to_repeat
-        is_open = self.budget.left > 0 and [*best.values] != best.bounds
-        if self.opened is None and few and is_open:
-            best.offer(complete(self.problem, Draft()))
+        is_open = [*best.values] != best.bounds
+        if is_open and self.budget.is_short:
+            self.budget.cut.add("search")
+            return
+        if self.opened is None and few and is_open and self.budget.left > 0:
+            best.offer(complete(self.problem, Draft(), self.budget))
         packing = self.opened is None and is_packing(self.problem)
         if packing and len(self.problem.units) > self.tuning.few_pods:
             self._repack(self.tuning.repacking)
@@ -184,7 +187,7 @@ class TierSearch:
         for _ in range(self.tuning.most_deals):
             draft, failed = deal(self.problem, model.encoding, answer.value, failures)
             if failed or not self._keep(at, draft):
-                self._keep(at, complete(self.problem, draft))
+                self._keep(at, complete(self.problem, draft, self.budget))
             if not failed or self.questions.is_closed(at) or self.budget.left <= 0:
                 break
             failures.update(failed)
@@ -212,7 +215,7 @@ class TierSearch:
         if not self.best.offer(draft, at):
             return False
         if self.opened is None and not self.best.is_full(at):
-            self.best.offer(complete(self.problem, draft))
+            self.best.offer(complete(self.problem, draft, self.budget))
         self.best.widen(at)
         return True
 

@@ -26,7 +26,7 @@ from tests.faults.switch import (
 )
 
 NOTHING_BY_HAND = switch(
-    "solver.evict.open_step:Opened.by_hand", lambda _old: lambda self: self
+    "solver.evict.open_step:Opened.by_hand", lambda _old: lambda self, *_: self
 )
 """
 The model has to find by itself who leaves.

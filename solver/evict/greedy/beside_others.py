@@ -44,7 +44,7 @@ class BesideOthers:
         count -= fill(self.work, self.state, self.leaf, count, self.mask)
         while count > 0:
             done = fill(self.work, self.state, self.leaf, 1, self.mask)
-            if not (done or self._make_place()):
+            if not done and (self.work.is_late() or not self._make_place()):
                 return False
             count -= 1
         return True

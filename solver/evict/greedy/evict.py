@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import groupby
 
+from solver.effort.budget import Budget
 from solver.evict.greedy.batches import batch_kind, batch_of
 from solver.evict.greedy.hand_step import HandStep, placed_counts
 from solver.evict.greedy.make_room import RoomMaking
@@ -30,21 +31,15 @@ def evict_by_hand(
     draft: Draft,
     victims: Victims,
     movers: Sequence[Mover] | None = None,
+    budget: Budget | None = None,
 ) -> Draft:
     """
-    Add starts to a draft for which others leave.
+    Add starts to a draft for which others leave, until the limit.
 
-    Parameters
-    ----------
-    problem
-        The round cut to one step, in the room there will be.
-    draft
-        The starts that need nobody to leave; they are kept as they are, but for those
-        beside whom a mate must stay: these are started again when it is their turn.
-    victims
-        What may leave.
-    movers
-        What may be moved, where that was listed already.
+    The problem is the round cut to one step, in the room there will be.  Starts of the
+    draft are kept as they are, but for those beside whom a mate must stay: these are
+    started again when it is their turn.  ``movers`` is what may be moved, where that
+    was listed already.
     """
     wide = {one.gang.key for one in victims.wide}
     again = {
@@ -55,7 +50,7 @@ def evict_by_hand(
     }
     places = {key: rows for key, rows in draft.places.items() if key not in again}
     kept = replace(draft, places=places, entitled=draft.entitled - again)
-    return _ByHand(problem, kept, victims, movers).run()
+    return _ByHand(problem, kept, victims, movers, budget).run()
 
 
 class _ByHand:
@@ -69,10 +64,11 @@ class _ByHand:
         draft: Draft,
         victims: Victims,
         movers: Sequence[Mover] | None,
+        budget: Budget | None,
     ) -> None:
         self.problem = _for_all_nodes(problem)
         self.before = draft.exits
-        self.step = step = HandStep(self.problem, draft, victims, movers)
+        self.step = step = HandStep(self.problem, draft, victims, movers, budget)
         self.room = RoomMaking(step)
         self.failed = Refusals(self.problem)
         self.batches: dict[str, tuple[str, ...]] = {}
@@ -184,6 +180,8 @@ class _ByHand:
         """
         Tell whether a unit may still start.
         """
+        if self.step.work.is_late():
+            return False
         done = unit.key in self.step.work.placed
         return unit.starts and not done and not self._left(unit)
 
@@ -224,6 +222,8 @@ class _ByHand:
         movable, kinds = self.step.table.movable, self.step.table.kind_of
         goings = sorted(self.step.leavers.goings.items(), key=_by_pods)
         for serial, going in goings:
+            if self.step.work.is_late():
+                break
             sort = going.item.sort
             kind = int(kinds[sort])
             if (

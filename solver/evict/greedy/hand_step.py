@@ -5,6 +5,7 @@ What is so far while others are let go by hand: starts, rights, and who may leav
 from collections.abc import Iterable, Sequence
 from functools import partial
 
+from solver.effort.budget import Budget
 from solver.evict.greedy.eviction_log import Leavers
 from solver.evict.greedy.shortfalls import Counts, Shortfalls
 from solver.evict.greedy.victim_table import VictimTable
@@ -32,10 +33,11 @@ class HandStep:
         draft: Draft,
         victims: Victims,
         movers: Sequence[Mover] | None,
+        budget: Budget | None,
     ) -> None:
         self.problem = problem
         self.entitled = problem.step is Step.ENTITLED
-        self.work = loaded(problem, draft)
+        self.work = loaded(problem, draft, budget)
         self.rights = HandRights(problem)
         self.shortfalls = Shortfalls(self.work, self.rights)
         self.work.ledger.count_later(problem)

@@ -54,7 +54,7 @@ def lie_well(
     if work.around is None:
         return True
     leaves = () if going is None else tuple(pod_sets(going.item.victim.gang.tree))
-    if going is not None and not any(leaf.neighbours for leaf in leaves):
+    if going is not None and not any(leaf.neighbours.meets_others for leaf in leaves):
         return True
     around = around_now(work.problem)
     assert around is not None

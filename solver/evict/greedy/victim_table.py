@@ -101,16 +101,9 @@ class VictimTable:
 
     def refresh(self, wide: int, gone: AbstractSet[int], *, left: bool = True) -> None:
         """
-        Say anew what may leave of a wide gang.
+        Say anew what may leave of a wide gang, of which items are ``gone`` one by one.
 
-        Parameters
-        ----------
-        wide
-            Its index.
-        gone
-            The items of it that have left one by one.
-        left
-            Whether the gang is there at all.
+        It is there at all where it is ``left``.
         """
         own = self.listed.of_wide.get(wide, [])
         if not left:

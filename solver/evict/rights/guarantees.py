@@ -81,16 +81,7 @@ class Guarantees:
         self, unit: Unit, asked: Mapping[str, Resources], released: Amounts
     ) -> None:
         """
-        Count a start if the quotas hold it, beside what leaves inner queues.
-
-        Parameters
-        ----------
-        unit
-            What starts.
-        asked
-            What each of its gangs asks for.
-        released
-            What leaves below each queue.
+        Count a start if the quotas hold it, beside what is released below queues.
         """
         rows = [
             (self.problem.queues.path(state.gang.queue), asked[state.key])

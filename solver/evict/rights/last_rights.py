@@ -16,14 +16,7 @@ def may_all_leave(problem: Problem, draft: Draft) -> bool:
     Tell whether what starts gives the right to all that leaves, step by step.
 
     Higher bands start more than was preempted below them, and what starts inside of a
-    queue makes up for what others reclaim from it.
-
-    Parameters
-    ----------
-    problem
-        The round with all that was frozen.
-    draft
-        What starts in idle room.
+    queue makes up for what others reclaim from it.  The draft starts in idle room.
     """
     frozen = problem.frozen
     places = {**frozen.places, **frozen.bound, **draft.places}

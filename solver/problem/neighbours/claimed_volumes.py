@@ -19,25 +19,10 @@ from solver.problem.node_room import Bools, Ints
 
 Known = dict[tuple[object, tuple[Asker, ...]], Ints]
 _MOST_STEPS = 64
-
-
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    """
-    Pods that came or went, and what was known before.
-    """
-
-    said: Neighbours
-    nodes: Ints
-    counts: Ints
-    known: Known
-
-    def is_undone_by(self, said: Neighbours, nodes: Ints, counts: Ints) -> bool:
-        """
-        Tell whether the same pods go again, or come again.
-        """
-        same = self.said is said and self.nodes is nodes
-        return same and not (self.counts + counts).any()
+_Step = tuple[Neighbours, Ints, Ints, Known]
+"""
+Pods that came or went, and what was known before.
+"""
 
 
 @dataclass(slots=True)
@@ -55,7 +40,7 @@ class ClaimedVolumes:
     claims: Counter[Asker] = field(default_factory=Counter)
     known: Known = field(default_factory=dict)
     trusted: bool = False
-    _steps: deque[_Counted] = field(default_factory=lambda: deque(maxlen=_MOST_STEPS))
+    _steps: deque[_Step] = field(default_factory=lambda: deque(maxlen=_MOST_STEPS))
 
     def copy(self) -> "ClaimedVolumes":
         """
@@ -73,19 +58,22 @@ class ClaimedVolumes:
         """
         Count pods on nodes, fewer where counts are below zero.
         """
-        domains, lacked = self.of_node[nodes], self.lacks
+        domains, lacked = self.of_node[nodes], self.lacking > 0
         for domain, count in zip(domains.tolist(), counts.tolist(), strict=True):
             for kind, number in said.claims:
                 self._count((domain, kind), number * count)
             for asker in said.shared if count else ():
                 self.matching.share(asker, domain, count)
                 self._count(asker, bool(self.matching.shared[asker]))
-        if self._steps and self._steps[-1].is_undone_by(said, nodes, counts):
-            self.known = self._steps.pop().known
-            return
-        self._steps.append(_Counted(said, nodes, counts, self.known))
+        if self._steps:
+            who, where, came, known = self._steps[-1]
+            if who is said and where is nodes and not (came + counts).any():
+                self.known = known
+                self._steps.pop()
+                return
+        self._steps.append((said, nodes, counts, self.known))
         come, go = bool((counts > 0).any()), bool((counts < 0).any())
-        every = lacked or self.lacks or (go and (come or bool(said.shared)))
+        every = lacked or self.lacking > 0 or (go and (come or bool(said.shared)))
         changed = np.isin(self.parts, self.parts[domains]) & (self.parts >= 0)
         # Where none may be, none may when more have come, and the other way round.
         self.known = {
@@ -174,17 +162,17 @@ class ClaimedVolumes:
         return found
 
     @property
-    def lacks(self) -> bool:
+    def lacking(self) -> int:
         """
-        Tell whether some claims have no volume.
+        Count the claims that have no volume.
         """
-        return self.claims.total() > self.matching.num_held
+        return self.claims.total() - self.matching.num_held
 
     def _count(self, asker: Asker, number: int) -> None:
         is_shared = isinstance(asker[0], str)
         self.claims[asker] = number + (0 if is_shared else self.claims[asker])
         self._suit(asker)
-        for other in self.claims if number <= 0 and self.lacks else ():
+        for other in self.claims if number <= 0 and self.lacking else ():
             self._suit(other)
 
     def _suit(self, asker: Asker) -> None:

@@ -96,8 +96,14 @@ class VolumeMatching:
         """
         Give volumes to so many more claims; say how many get one.
         """
-        tried = range(number)
-        return next((n for n in tried if not self._take_one(asker)), number)
+        left = number
+        for one in self.suited(asker) if left > 0 else ():
+            if more := min(left, self.spare[one]):
+                self._change(asker, one, more)
+                left -= more
+        while left > 0 and self._take_one(asker):
+            left -= 1
+        return number - left
 
     def give(self, asker: Asker, number: int) -> None:
         """

@@ -4,6 +4,7 @@ The limit of a round: one for all that it does, and told where it was reached.
 
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -141,7 +142,7 @@ def test_arithmetic_still_tells_why_where_the_limit_is_reached():
 
 
 @pytest.mark.parametrize("strategy", ["greedy", "solver"])
-def test_starts_one_by_one_end_with_the_limit_but_not_in_the_first_second(strategy):
+def test_starts_one_by_one_end_with_the_limit_but_not_at_once(strategy):
     given = snapshot(
         nodes(40), [gang(f"g{k:02}", minimum=1, gpus=8) for k in range(40)]
     )
@@ -154,6 +155,24 @@ def test_starts_one_by_one_end_with_the_limit_but_not_in_the_first_second(strate
     assert 0 < few < more < every == 40
     assert [True, True, False] == ["starts" in plan.cut for plan in plans]
     assert {Reason.SEARCH_LIMIT_REACHED} == set(reasons(plans[0]))
+
+
+@pytest.mark.parametrize(("strategy", "some"), [("greedy", 4.0), ("solver", 7.0)])
+def test_starts_for_which_others_leave_end_with_the_limit_too(strategy, some):
+    runs = [gang(f"r{k:02}", minimum=1, gpus=8, running=[f"n{k}"]) for k in range(40)]
+    asked = [{PODS: 1, GPU: 8, CPU: 1000 + k} for k in range(40)]
+    waits = [gang(f"g{k:02}", minimum=1, requests=row) for k, row in enumerate(asked)]
+    given = snapshot(nodes(40), [*runs, *(replace(g, priority=1) for g in waits)])
+    plans = [
+        decide(given, limited(seconds=limit), strategy=strategy, clock=Ticking())
+        for limit in (0.0, some, 1000.0)
+    ]
+    few, more, every = (
+        sum(step.op == "Evict" for step in plan.operations) for plan in plans
+    )
+
+    assert 0 < few < more < every == 40
+    assert ["starts" in plan.cut for plan in plans[:2]] == [True, True]
 
 
 def test_nothing_is_begun_for_reasons_once_the_time_is_over():

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from models.neighbours import Neighbours, ReachedVolumes
-from models.policy import Policy
+from models.policy import Limits, Policy
 from solver.round import decide
 from tests.helpers.build import gang, node, snapshot
 
@@ -48,3 +48,31 @@ def test_greedy_gives_volumes_that_scattered_nodes_reach_in_a_moment(volumes, re
 
     assert plan.operations
     assert time.process_time() - began < 8
+
+
+def crowded(given, gangs):
+    """
+    Let gangs of four run on nodes of their own, some with claims; who waits may evict.
+    """
+    hosts = [node.name for node in given.nodes]
+    Random("crowded").shuffle(hosts)
+    runs = [
+        gang(f"r{at:03}", minimum=4, gpus=6, running=hosts[4 * at : 4 * at + 4])
+        for at in range(gangs)
+    ]
+    said = Neighbours(claims=(("large", 1),))
+    runs[::3] = [
+        replace(each, tree=replace(each.tree, neighbours=said)) for each in runs[::3]
+    ]
+    waits = [replace(each, priority=1 + at % 3) for at, each in enumerate(given.gangs)]
+    return replace(given, gangs=(*waits, *runs))
+
+
+def test_where_others_leave_for_claims_the_round_ends_with_its_limit():
+    given = crowded(scattered(1000, 1000, 40), 250)
+    policy = Policy(limits=Limits(seconds=1.0))
+    began = time.process_time()
+    plan = decide(given, policy, strategy="greedy", clock=time.process_time)
+
+    assert plan.operations
+    assert time.process_time() - began < 2
