@@ -73,6 +73,8 @@ roles: setup ## write the roles of deploy/ anew, after a change of what is asked
 	$(BIN)/phalanx config role > deploy/base/role.yaml
 	$(BIN)/phalanx config role --shard blue | sed '1,/^---$$/d' \
 		> deploy/overlays/shard/role.yaml
+	$(BIN)/phalanx config role --observe --shard default \
+		> deploy/overlays/observe/role.yaml
 	$(BIN)/python -m tools.chart
 
 chart: setup ## write chart and dashboard anew, after a change of deploy/

@@ -60,6 +60,23 @@ def test_the_role_of_a_shard_is_what_run_asks_for_and_nothing_else(capsys):
     assert [own] == documents(overlay / "role.yaml"), "make roles"
 
 
+def test_the_roles_of_who_observes_are_what_it_asks_for_and_write_its_lease_alone(
+    capsys,
+):
+    folder = DEPLOY / "overlays" / "observe"
+    settings = running(read_config(str(folder / "settings.yaml")), {}, {}).run
+    assert 0 == run(["config", "role", "--observe", "--shard", settings.shard])
+
+    said = capsys.readouterr().out
+    assert said == (folder / "role.yaml").read_text(encoding="utf-8"), "make roles"
+    assert settings.observe
+    granted = [rule for raw in documents(folder / "role.yaml") for rule in raw["rules"]]
+    writing = [rule for rule in granted if {*rule["verbs"]} - {"list", "watch"}]
+    assert [["leases"]] * 2 == [rule["resources"] for rule in writing]
+    assert ["phalanx-default"] == writing[1]["resourceNames"]
+    assert one(base(), "Lease")["metadata"]["name"] == f"phalanx-{settings.shard}"
+
+
 def test_objects_that_are_known_by_name_are_granted_by_name():
     for rule in one(base(), "Role")["rules"]:
         names = rule.get("resourceNames", [])
