@@ -157,7 +157,7 @@ def _table(blockers: Sequence[Blocker]) -> Table:
     rows = [
         (
             one.rule.value,
-            one.at or NOTHING,
+            str(one.facts.get("outside", one.at)) or NOTHING,
             NOTHING if one.needs is None else amount(one.resource, one.needs),
             NOTHING if one.has is None else plain(one.resource, one.has),
             NOTHING if one.used is None else plain(one.resource, one.used),

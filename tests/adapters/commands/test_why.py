@@ -24,6 +24,15 @@ def test_the_first_line_is_the_verdict_and_the_second_has_the_numbers(capsys):
     assert second.startswith("  needs 5 GPUs; queue research may still use 4 of its")
 
 
+def test_room_that_queues_keep_is_no_limit_of_the_queue_of_a_gang(capsys):
+    kept = "scenarios/queues/two-queues-keep-room-from-a-third.yaml"
+
+    assert 0 == run(["why", "gang", "c-4", kept])
+
+    shown = capsys.readouterr().out
+    assert "limit      all queues but a and b  1 GPU      4     0" in shown
+
+
 def test_json_has_all_keys(capsys):
     assert 0 == run(["why", "gang", "default/train", FILE, "-o", "json"])
 
