@@ -3,8 +3,9 @@ Rounds that are planned alike, though something that they are given differs.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from math import inf
 
 from models.errors import PlanRejectedError
 from models.gangs import pod_sets
@@ -73,41 +74,56 @@ def as_read(problem: Problem) -> Read:
     return replace(snapshot, queues=queues), policy, problem.shares
 
 
+def is_same(one: Plan, other: Plan) -> bool:
+    """
+    Tell whether two rounds have one plan, and it is worth the same in both.
+    """
+    values = ([(x.name, x.band, x.value) for x in plan.tiers] for plan in (one, other))
+    return one.operations == other.operations and next(values) == next(values)
+
+
 def is_between(low: Problem, middle: Problem, high: Problem) -> bool:
     """
     Tell whether a round may do nothing that neither of two others may.
 
-    Only quotas and shares may differ, and grow from one to the next.  Where what grows
-    is above all that runs, nobody has a right against it, and the high round may do
-    whatever this one may; where it is below, nobody starts by it, and the low one may.
-    What is the best of both others is then the best of this one.
+    Only limits, quotas and shares may differ, and grow from one to the next.  Where
+    what grows is above all that runs, nobody has a right against it, and the high round
+    may do whatever this one may; where it is below, nobody starts by it, and the low
+    one may.  No plan is worth more here than there.  So the best plan of both others is
+    the best of this one, if it is worth the same in both.
     """
     rounds = (low, middle, high)
     if any(_besides(one) != _besides(middle) for one in rounds):
         return False
-    sides: set[bool] = set()
-    for queue in middle.queues.queues:
-        if len({quarters_owed(one, queue) for one in rounds}) > 1:
-            return False
-        for name in middle.queues.named:
-            running = middle.queues.running.get(queue, {}).get(name, 0)
-            for least, some, most in zip(
+    steps = [*_steps(rounds)]
+    sides = {above for (least, _, most), above in steps if least < most}
+    return len(sides) < 2 and all(x <= y <= z for (x, y, z), _ in steps)
+
+
+def _steps(
+    rounds: tuple[Problem, Problem, Problem],
+) -> Iterator[tuple[tuple[float, ...], bool]]:
+    """
+    Walk what may grow over three rounds, and whether it is above what runs in the next.
+    """
+    queues = rounds[1].queues
+    for queue in queues.queues:
+        for name in queues.named:
+            running = queues.running.get(queue, {}).get(name, 0)
+            share, quota, limit = zip(
                 *(_dues(x, queue, name) for x in rounds), strict=True
-            ):
-                if not least <= some <= most:
-                    return False
-                if least < most:
-                    sides.add(some >= running)
-    return len(sides) < 2
+            )
+            yield from ((x, x[1] >= running) for x in (share, quota))
+            yield limit, True
 
 
-def _dues(problem: Problem, queue: str, resource: str) -> tuple[float, float]:
+def _dues(problem: Problem, queue: str, resource: str) -> tuple[float, ...]:
     """
-    Give what a queue is due of a resource, in all and for sure.
+    Give what a queue is due of a resource, in all and for sure, and may hold at most.
     """
-    quota = problem.queues.queues[queue].rule(resource).quota
+    rule = problem.queues.queues[queue].rule(resource)
     share = problem.shares.get(queue, {}).get(resource, 0)
-    return share, float("inf") if quota is None else quota
+    return share, *(inf if x is None else x for x in (rule.quota, rule.limit))
 
 
 def _besides(problem: Problem) -> tuple[object, ...]:
@@ -117,8 +133,10 @@ def _besides(problem: Problem) -> tuple[object, ...]:
     snapshot = problem.snapshot
     fixed = not all(gang.preemptible for gang in snapshot.gangs)
     allowed = [
-        (queue.name, name, rule.limit, rule.quota if fixed else 0)
+        (queue.name, name, rule.quota if fixed else 0)
         for queue in snapshot.queues
         for name, rule in sorted(queue.resources.items())
     ]
-    return problem.policy, replace(snapshot, queues=()), allowed
+    outside = {name: team.queue for name, team in problem.queues.outside.items()}
+    owed = [quarters_owed(problem, queue) for queue in problem.queues.queues]
+    return problem.policy, replace(snapshot, queues=()), allowed, outside, owed

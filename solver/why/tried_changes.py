@@ -16,7 +16,7 @@ from solver.problem.problem import Problem, problem_of
 from solver.why.given_to_others import given_by
 from solver.why.menu import menu_of
 from solver.why.named_rules import rules_of
-from solver.why.same_rounds import is_between
+from solver.why.same_rounds import is_between, is_same
 from solver.why.trial import Lines, Trial, amount_in, trial_of
 from solver.why.why_waits import unit_of
 
@@ -157,9 +157,7 @@ def _is_one_plan(trial: Trial, line: MenuLine, amounts: range) -> bool:
         return False
     (low, one), (high, other) = trial.plans[first], trial.plans[last]
     rounds = (trial.problem_with((line.change(by),)) for by in amounts[1:-1])
-    return one.operations == other.operations and all(
-        is_between(low, middle, high) for middle in rounds
-    )
+    return is_same(one, other) and all(is_between(low, x, high) for x in rounds)
 
 
 def _pair(

@@ -7,6 +7,7 @@ import pytest
 from models.changes import GangPriority, MoreMoves, NewAmount, QueueRule, changed
 from models.changes import policy_after as policy_with
 from models.policy import Policy
+from models.queues import QueueResource
 from models.resources import GPU
 from solver.problem.problem import problem_of
 from solver.why.same_rounds import PlannedRounds, as_read, is_between
@@ -87,6 +88,27 @@ def test_nothing_lies_between_where_more_than_quotas_and_shares_differs():
     assert not is_between(
         problem(), problem(rule("limit", {"value": 9})), problem(quota=5)
     )
+
+
+def test_a_limit_that_grows_lies_between_unless_a_share_falls_below_what_runs():
+    nine, ten, eleven = (rule("limit", {"value": value}) for value in (9, 10, 11))
+
+    assert is_between(problem(nine), problem(ten), problem(eleven))
+    assert not is_between(problem(nine), problem(eleven), problem(ten))
+
+
+def test_nothing_lies_between_where_more_room_is_kept():
+    """
+    A queue that keeps some bounds all others, and more so the higher its quota is.
+    """
+
+    def kept(quota):
+        keeps = {GPU: QueueResource(quota=quota, lend=2, weight=0)}
+        queues = [queue("q", quota=4, weight=0), queue("other", resources=keeps)]
+        one = case()
+        return problem_of(snapshot(one.nodes, one.gangs, queues), Policy())
+
+    assert not is_between(kept(1), kept(3), kept(4))
 
 
 def test_quotas_of_what_nobody_may_evict_say_who_starts():

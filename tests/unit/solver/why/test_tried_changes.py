@@ -20,7 +20,7 @@ from models.changes import (
     changed,
 )
 from models.neighbours import Near, Neighbours
-from models.nodes import Taint
+from models.nodes import HOSTNAME, Taint
 from models.policy import Evict, Policy, Prices
 from models.queues import QueueResource
 from models.resources import GPU
@@ -159,6 +159,29 @@ def test_two_changes_are_tried_where_no_single_one_helps():
     pairs = [one for one in found.found if len(one.changes) == 2]
     singles = [one for one in found.found if len(one.changes) == 1]
     assert pairs or all(isinstance(x.changes[0], EvictedGangs) for x in singles)
+
+
+def test_less_of_a_quota_may_help_where_more_leads_to_the_plan_of_none():
+    """
+    The smaller gang starts by right only while the larger one has no right yet.
+    """
+    here, there = (selector(**{HOSTNAME: name}) for name in ("n0", "n1"))
+    gangs = [
+        gang("a", queue="q", gpus=2, demand=here),
+        gang("b", queue="q", gpus=3, demand=here),
+        gang("runs", queue="o", gpus=1, demand=there, running=["n1"]),
+        gang("waits", queue="o", gpus=8),
+    ]
+    queues = [queue("q", quota=0, weight=0), queue("o", quota=8, weight=0)]
+    dear = Prices(label=99, priority=99, nodes=99, weight=99)
+    policy = Policy(evict=Evict(consolidate=False), prices=dear)
+
+    found = remedies(
+        snapshot([node("n0", 4), node("n1", 8)], gangs, queues), "a", policy
+    )
+
+    (first,) = found.found[0].changes
+    assert ("quota", 2) == (first.field, first.amount.by)
 
 
 def test_of_two_changes_no_fewer_nodes_are_enough():
