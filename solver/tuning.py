@@ -223,9 +223,9 @@ class Search:
     split_whole: int = _is(
         24, "pieces", "that a class which could not be packed becomes", "rounds/crowd"
     )
-    most_deals: int = _is(
-        4, "times", "gangs are placed by hand after the relaxation", "rounds/topology"
-    )
+    most_deals: int = _is(4, "times", "gangs are dealt by hand", "rounds/topology")
+    reopened: float = _is(1.5, "times", "more domains if in vain", "rounds/racks")
+    piece: float = _is(0.3, "part", "of a share, for one piece", "rounds/racks")
     least_scoped: float = _is(
         0.45,
         "units or seconds",

@@ -9,6 +9,7 @@ from functools import partial
 
 from models.plan import ModelSize
 from solver.decode.place_relaxed import deal
+from solver.decode.reading import read
 from solver.effort.budget import Budget, Stopwatch
 from solver.encode.without_topology import has_many_domains, without_topology
 from solver.evict.open_step import Opened
@@ -25,7 +26,7 @@ from solver.search.best_so_far import BestSoFar
 from solver.search.claims import ClaimedTiers
 from solver.search.questions import Questions
 from solver.search.race import Answer
-from solver.search.reading import read
+from solver.search.reopened import Reopening
 from solver.search.tier_model import Model
 
 
@@ -192,9 +193,12 @@ class TierSearch:
                 break
             failures.update(failed)
         self.watch.lap("decode")
+        end = self.budget.left - share
+        for better in Reopening(self.questions).drafts(at, share, answer.claim):
+            self._keep(at, better)
         goal = self.questions.goal(at, self.best.values[at])
         unplaced = goal.is_better(answer.claim, goal.value) and not goal.is_closed()
-        return unplaced and share >= self.tuning.least_scoped
+        return unplaced and share >= self.tuning.least_scoped and self.budget.left > end
 
     def _take(self, at: int, answer: Answer) -> tuple[int, ...]:
         """

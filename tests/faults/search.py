@@ -217,10 +217,7 @@ FAULTS: tuple[Fault, ...] = (
             ALWAYS_RELAXED,
             switch("solver.search.tier_search:TierSearch._solve_tier", _only_relaxed),
         ),
-        (
-            "topology/preferred-racks-are-filled-together",
-            "topology/preferred-racks-leave-room-for-most-surplus",
-        ),
+        ("topology/preferred-racks-are-filled-together",),
     ),
     Fault(
         "relaxation-is-dealt",

@@ -9,12 +9,12 @@ import pytest
 from adapters.files import read_scenario
 from adapters.machine.threads import ThreadLanes
 from models.policy import Limits, Policy
+from solver.decode.reading import read
 from solver.effort.budget import Budget, Stopwatch
 from solver.place.draft import Draft
 from solver.problem.problem import problem_of
 from solver.round import decide
 from solver.search.claims import ClaimedTiers
-from solver.search.reading import read
 from solver.search.tier_search import TierSearch
 from solver.tuning import DEFAULT, Search
 from tests.helpers.build import gang, node, snapshot
