@@ -79,10 +79,13 @@ def _bounds(
 ) -> list[tuple[Verdict, str, str]]:
     """
     List the limits and quotas that bind a unit, or that its fair share comes from.
+
+    By its share others leave for it, and it starts before those who have no right.
     """
     named = {(rule.word, rule.at, rule.resource) for rule in rules}
     found = [x for x in sorted(named) if x[0] in {Verdict.LIMIT, Verdict.QUOTA}]
-    if any(rule.word is Verdict.SHARE for rule in rules):
+    is_rival = len(problem.units) > 1 and problem.policy.has("entitled")
+    if is_rival or any(rule.word is Verdict.SHARE for rule in rules):
         for state in unit.states:
             for queue in problem.queues.chain(state.gang.queue):
                 for resource in problem.queues.named:
@@ -101,7 +104,7 @@ def _of_weights(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLi
     for name in sorted(names - {*queues.outside}):
         for resource in queues.named:
             weight = queues.queues[name].rule(resource).weight
-            if not most_asked(unit, resource) or len(queues.queues) < 2:
+            if not weight or not most_asked(unit, resource) or len(queues.queues) < 2:
                 continue
 
             def change(

@@ -153,11 +153,11 @@ class Trial:
 
         In the next round it is tried as if nobody else waited.
         """
-        least, most = amounts[0], amounts[-1]
+        some = range(amounts[0], amounts[-1] + 1)
         if self.alone is None:
-            return _halved(least, most, lambda by: self.tried_with(lines(by)))
+            return _halved(some, lambda by: self.tried_with(lines(by)))
         return _guessed(
-            range(least, most + 1),
+            some,
             lambda by: self._alone(lines(by)),
             lambda: line.used(self.helped) if self.helped else 0,
         )
@@ -302,23 +302,14 @@ def _others(
     return tuple(starts), tuple(waits), tuple(leaves)
 
 
-def _halved(
-    least: int, most: int, tried: Callable[[int], Found | None]
-) -> Found | None:
+def _halved(amounts: range, tried: Callable[[int], Found | None]) -> Found | None:
     """
-    Find the least amount that helps by halving; none where all of it does not.
+    Find the least amount that helps, by halving where that is not the very first.
     """
-    best = tried(least)
-    if best is not None or least >= most:
-        return best
-    best = tried(most)
-    low, high = least, most
-    while best is not None and high - low > 1:
-        middle = (low + high) // 2
-        found = tried(middle)
-        low, high = (low, middle) if found is not None else (middle, high)
-        best = found if found is not None else best
-    return best
+    first = tried(amounts[0])
+    if first is not None or len(amounts) == 1:
+        return first
+    return _guessed(amounts[1:], tried, lambda: 0)
 
 
 def _guessed(

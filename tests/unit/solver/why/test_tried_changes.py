@@ -161,9 +161,16 @@ def test_two_changes_are_tried_where_no_single_one_helps():
     assert pairs or all(isinstance(x.changes[0], EvictedGangs) for x in singles)
 
 
-def test_less_of_a_quota_may_help_where_more_leads_to_the_plan_of_none():
+@pytest.mark.parametrize(
+    ("quota", "evict"),
+    [(0, Evict(consolidate=False)), (1, CALM)],
+    ids=["evict", "calm"],
+)
+def test_less_of_a_quota_may_help_where_more_leads_to_the_plan_of_none(quota, evict):
     """
     The smaller gang starts by right only while the larger one has no right yet.
+
+    It does so where nobody may leave, too.
     """
     here, there = (selector(**{HOSTNAME: name}) for name in ("n0", "n1"))
     gangs = [
@@ -172,16 +179,16 @@ def test_less_of_a_quota_may_help_where_more_leads_to_the_plan_of_none():
         gang("runs", queue="o", gpus=1, demand=there, running=["n1"]),
         gang("waits", queue="o", gpus=8),
     ]
-    queues = [queue("q", quota=0, weight=0), queue("o", quota=8, weight=0)]
+    queues = [queue("q", quota=quota, weight=0), queue("o", quota=8, weight=0)]
     dear = Prices(label=99, priority=99, nodes=99, weight=99)
-    policy = Policy(evict=Evict(consolidate=False), prices=dear)
+    policy = Policy(evict=evict, prices=dear)
 
     found = remedies(
         snapshot([node("n0", 4), node("n1", 8)], gangs, queues), "a", policy
     )
 
     (first,) = found.found[0].changes
-    assert ("quota", 2) == (first.field, first.amount.by)
+    assert ("quota", 2 - quota) == (first.field, first.amount.by)
 
 
 def test_of_two_changes_no_fewer_nodes_are_enough():
