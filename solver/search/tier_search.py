@@ -73,7 +73,7 @@ class TierSearch:
         best = self.best
         few = len(self.problem.units) <= self.tuning.most_to_repeat
         is_open = [*best.values] != best.bounds
-        if is_open and self.budget.is_short:
+        if is_open and self.opened is None and self.budget.is_short:
             self.budget.cut.add("search")
             return
         if self.opened is None and few and is_open and self.budget.left > 0:
