@@ -12,6 +12,10 @@ from solver.problem.problem import Problem, Unit
 def crowds_out(problem: Problem, unit: Unit) -> bool:
     """
     Tell whether those that came and are spread leave a unit too few places.
+
+    It is never told where there are enough: of each leaf the most is counted that one
+    rule of these leaves, with each pod alone on its node, and with all pods of the unit
+    that fit counted for the domain with the fewest, which lets the others take more.
     """
     around = problem.around
     if around is None:
