@@ -132,7 +132,7 @@ def written_request(requests: Resources) -> dict[str, str]:
         for name, amount in sorted(requests.items())
         if is_part(name)
     }
-    return {name: format_quantity(name, n) for name, n in sorted(whole.items())} | {
+    return {name: shown_amount(name, n) for name, n in sorted(whole.items())} | {
         what: "" if number == 1 else f"{number:,} ×" for what, number in parts.items()
     }
 

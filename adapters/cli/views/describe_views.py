@@ -70,6 +70,10 @@ def gang_lines(seen: Seen, row: GangRow) -> list[str]:
     return [*_facts(facts), "", *tree.lines(), *_places(row)]
 
 
+_MANY = 2**20
+"""
+More than one of anything, in whatever it is counted.
+"""
 _START = {"now": "in the next round", "next": "as soon as others have left"}
 
 
@@ -346,7 +350,9 @@ def _topology(demand: TopologyDemand | None) -> str:
 
 def _amounts(amounts: Mapping[str, str]) -> str:
     return ", ".join(
-        f"{amount} {name}".strip() for name, amount in amounts.items() if name != "pods"
+        f"{amount} {in_words(name, 1 if amount == '1' else _MANY)}".strip()
+        for name, amount in amounts.items()
+        if name != "pods"
     )
 
 

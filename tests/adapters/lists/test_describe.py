@@ -4,6 +4,8 @@
 
 import json
 
+import pytest
+
 from tests.adapters.commands.command import phalanx
 from tests.adapters.lists.listed import GPU, table
 
@@ -24,6 +26,19 @@ def test_describe_says_of_a_gang_that_could_start_that_it_does(capsys):
     assert "Starts       in the next round" in starts
     assert not [line for line in waits if line.startswith("Starts ")]
     assert [line for line in waits if line.startswith("Waits for ")]
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "asks"),
+    [
+        ("nodes/a-port-of-a-host-is-used-once", "wide", "3 host ports 29500/TCP"),
+        ("claims/a-rule-taints-devices", "late", "1 device of class gpu by claim"),
+    ],
+)
+def test_describe_says_in_words_what_is_asked_for(file, name, asks, capsys):
+    shown = table(capsys, "describe", "gang", name, "-f", f"scenarios/{file}.yaml")
+
+    assert asks in next(line for line in shown if line.startswith("Asks for"))
 
 
 def test_describe_gives_a_gang_as_files_write_it(busy, capsys):
