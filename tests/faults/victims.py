@@ -121,6 +121,15 @@ FAULTS: tuple[Fault, ...] = (
         ("evict/reclaim/a-part-of-no-use-goes-with-its-gang",),
     ),
     Fault(
+        "relief-forgotten",
+        "who leaves for room below a limit of its queue must leave room of use",
+        switch(
+            "solver.encode.conversion.alike_nodes:relieved_queues",
+            always(frozenset()),
+        ),
+        ("devices/a-part-that-nobody-can-use-may-have-to-leave",),
+    ),
+    Fault(
         "mates-leave-beside-a-start",
         "a gang of a group starts while another of it is evicted",
         dropped("solver.encode.leaving.step_rules:_keep_mates"),

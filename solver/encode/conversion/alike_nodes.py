@@ -10,6 +10,7 @@ import numpy as np
 from models.gangs import pod_sets
 from solver.encode.conversion.contents import Contents, list_choices
 from solver.encode.conversion.options import Costs, Devices
+from solver.encode.conversion.relief import relieved_queues
 from solver.evict.victims import Victim, Victims, held_row
 from solver.problem.node_room import Bools, Ints
 from solver.problem.problem import Problem
@@ -39,6 +40,7 @@ class Grouping:
         self.problem = problem
         self.victims = victims
         self.linked = _linked_accounts(problem, victims)
+        self.relieving = _relieving_accounts(problem, victims)
         self.allowed = np.ascontiguousarray(problem.shapes.may_be[list(shapes)].T)
         self.contents: dict[object, Contents] = {}
         self._rows: dict[int, Ints] = {}
@@ -81,12 +83,14 @@ class Grouping:
         )
         counts = tuple(map(len, here.values()))
         linked = tuple(at in self.linked for at, _ in here)
+        relieving = tuple(at in self.relieving for at, _ in here)
         name = (
             self.allowed[node].tobytes(),
             room.later[node].tobytes(),
             tuple(row.tobytes() for row in rows),
             counts,
             linked,
+            relieving,
             -1 if room.parts is None else int(room.parts.sort_of[node]),
         )
         if name not in self.contents:
@@ -96,6 +100,7 @@ class Grouping:
                 rows=rows,
                 counts=counts,
                 linked=linked,
+                relieving=relieving,
                 node=node,
             )
             list_choices(self.contents[name], self.problem)
@@ -139,6 +144,19 @@ def _linked_accounts(problem: Problem, victims: Victims) -> frozenset[int]:
         for at, account in enumerate(victims.accounts)
         if account.wide >= 0
         or (beside and any(x.neighbours for x in pod_sets(account.sample.gang.tree)))
+    )
+
+
+def _relieving_accounts(problem: Problem, victims: Victims) -> frozenset[int]:
+    relieved = relieved_queues(problem)
+    paths = {
+        account.queue: problem.queues.path(account.queue)
+        for account in victims.accounts
+    }
+    return frozenset(
+        at
+        for at, account in enumerate(victims.accounts)
+        if not relieved.isdisjoint(paths[account.queue])
     )
 
 

@@ -29,6 +29,7 @@ class Contents:
     rows: tuple[Ints, ...]
     counts: tuple[int, ...]
     linked: tuple[bool, ...]
+    relieving: tuple[bool, ...]
     choices: list[tuple[int, ...]] = field(default_factory=list)
     node: int = -1
     crowded: bool = False
@@ -101,10 +102,10 @@ def undominated(contents: Contents, cut: Ints) -> list[int]:
     """
     Keep choices of which no other leaves as much and takes nothing more.
 
-    What belongs to a gang on several nodes may have to go although nobody needs its
-    room here, so that choices which differ in it are both kept.
+    What belongs to a gang on several nodes, or relieves a queue, may have to go where
+    nobody needs its room, so that choices which differ in it are both kept.
     """
-    linked = np.array(contents.linked, dtype=bool)
+    linked = np.array([contents.linked, contents.relieving], dtype=bool).any(axis=0)
     taken = np.array(contents.choices, dtype=np.int64)
     taken = taken.reshape(len(contents.choices), len(contents.rows))
     room = np.where(cut < 0, np.iinfo(np.int64).max, cut)
