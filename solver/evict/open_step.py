@@ -19,6 +19,7 @@ from solver.evict.entitled_first import (
 from solver.evict.freeze import freeze
 from solver.evict.gathering import victims_of
 from solver.evict.greedy.evict import evict_by_hand
+from solver.evict.idle_starts import without_lower, without_profit
 from solver.evict.moved_gangs import Mover, movers_of
 from solver.evict.rights.hand_rights import HandRights
 from solver.evict.settled import is_settled
@@ -67,16 +68,27 @@ class Opened:
     def by_hand(self, budget: Budget | None = None) -> "Opened":
         """
         Let others leave as greedy would, where that is better than nothing.
+
+        Where somebody still waits of a higher band than one for whom there is room now,
+        it is tried before those get theirs, too.
         """
-        problem, idle, keys = self.problem, self.idle, self.keys
+        problem = self.problem
         if budget is not None:
             budget.until = None
-        found = evict_by_hand(problem, idle, self.victims, self.movers, budget)
-        first = self.settled(_without_profit(problem, found, idle))
+        best = self._by_hand(self.idle, self.idle, budget)
+        others = without_lower(problem, best, self.idle)
+        if others is not None:
+            best = self._by_hand(others, best, budget)
+        return replace(self, first=best)
+
+    def _by_hand(self, base: Draft, best: Draft, budget: Budget | None) -> Draft:
+        problem, keys = self.problem, self.keys
+        found = evict_by_hand(problem, base, self.victims, self.movers, budget)
+        first = self.settled(without_profit(problem, found, base))
         if not has_room_now(self.now, first) or strands_reserved(self.now, first):
-            return replace(self, first=idle)
-        values = score(problem, first, keys), score(problem, idle, keys)
-        return replace(self, first=first if is_better(keys, *values) else idle)
+            return best
+        values = score(problem, first, keys), score(problem, best, keys)
+        return first if is_better(keys, *values) else best
 
     def settled(self, draft: Draft) -> Draft:
         """
@@ -211,36 +223,6 @@ def _somebody_may(problem: Problem) -> bool:
     """
     settled = is_settled(problem.snapshot, problem.policy)
     return problem.running_pods > 0 and not settled
-
-
-def _without_profit(problem: Problem, draft: Draft, idle: Draft) -> Draft:
-    """
-    Leave out starts of bands that lose something: they follow in idle room.
-
-    Where evictions were made for one of them, nothing is left but what is idle.
-    """
-    lost: dict[str, int] = {}
-    leaf = problem.queues.leaf
-    for one in draft.exits:
-        if one.rule == "preempt":
-            queue = leaf(problem.gangs[one.gang].queue)
-            lost[queue] = max(lost.get(queue, -1), one.band)
-    if not lost:
-        return draft
-    out: set[str] = set()
-    for unit in problem.units:
-        borrows = problem.step is Step.ENTITLED or unit.key not in draft.entitled
-        if draft.starts(unit) and borrows:
-            for state in unit.states:
-                if unit.band <= lost.get(leaf(state.gang.queue), -1):
-                    out.update(mate.key for mate in unit.states)
-    if any(draft.places[key] != idle.places.get(key) for key in out):
-        return idle
-    return replace(
-        draft,
-        places={k: v for k, v in draft.places.items() if k not in out},
-        entitled=draft.entitled - out,
-    )
 
 
 def _gained(problem: Problem, unit: Unit, draft: Draft, seconds: int) -> int:

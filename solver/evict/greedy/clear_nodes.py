@@ -16,6 +16,7 @@ from solver.evict.greedy.cheapest_domains import cheapest_domains
 from solver.evict.greedy.eviction_log import Leavers
 from solver.evict.greedy.kept_on_node import keep_dearest
 from solver.evict.greedy.node_offers import SAME, NodeOffers, Offer, pod_has_gpus
+from solver.evict.greedy.sorts import MOVE
 from solver.evict.greedy.victim_table import VictimTable
 from solver.evict.rights.policy_bounds import MOVED
 from solver.place.fill import fill
@@ -184,10 +185,17 @@ class Cover:
         return None
 
     def _let_go(self, offer: Offer) -> bool:
+        """
+        Let items leave by their rules; who may not be evicted may still be moved.
+        """
         for at in offer.items.tolist():
             sort = int(self.table.sort[at])
-            rule = int(self.offers.rules[sort])
-            if self.table.live[at] and self.leavers.let_go(at, rule) is None:
+            rules = {int(self.offers.rules[sort]): None}
+            if self.table.movable[sort]:
+                rules[MOVE] = None
+            if self.table.live[at] and not any(
+                self.leavers.let_go(at, rule) for rule in rules
+            ):
                 self._strike(sort)
                 return False
         return True

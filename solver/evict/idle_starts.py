@@ -1,0 +1,54 @@
+"""
+Idle starts beside evictions by hand: which of them stay, and which others follow.
+"""
+
+from dataclasses import replace
+
+from solver.place.draft import Draft
+from solver.problem.problem import Problem, Step
+
+
+def without_profit(problem: Problem, draft: Draft, idle: Draft) -> Draft:
+    """
+    Leave out starts of bands that lose something: they follow in idle room.
+
+    Where evictions were made for one of them, nothing is left but what is idle.
+    """
+    lost: dict[str, int] = {}
+    leaf = problem.queues.leaf
+    for one in draft.exits:
+        if one.rule == "preempt":
+            queue = leaf(problem.gangs[one.gang].queue)
+            lost[queue] = max(lost.get(queue, -1), one.band)
+    if not lost:
+        return draft
+    out: set[str] = set()
+    for unit in problem.units:
+        borrows = problem.step is Step.ENTITLED or unit.key not in draft.entitled
+        if draft.starts(unit) and borrows:
+            for state in unit.states:
+                if unit.band <= lost.get(leaf(state.gang.queue), -1):
+                    out.update(mate.key for mate in unit.states)
+    if any(draft.places[key] != idle.places.get(key) for key in out):
+        return idle
+    return replace(
+        draft,
+        places={k: v for k, v in draft.places.items() if k not in out},
+        entitled=draft.entitled - out,
+    )
+
+
+def without_lower(problem: Problem, best: Draft, idle: Draft) -> Draft | None:
+    """
+    Leave out idle starts of lower bands than one that waits; none where all stay.
+    """
+    waits = [u.band for u in problem.units if u.starts and not best.starts(u)]
+    high = max(waits, default=0)
+    kept = {s.key for u in problem.units if u.band >= high for s in u.states}
+    if idle.places.keys() <= kept:
+        return None
+    return replace(
+        idle,
+        places={key: rows for key, rows in idle.places.items() if key in kept},
+        entitled=idle.entitled & kept,
+    )
