@@ -106,7 +106,10 @@ function known() {
 async function askWhy(gang) {
   const line = $("#gang .why"), round = state.round;
   if (!known() || !WAITS.has(state.frame.gangs[gang].state)) return;
-  line.dataset.asked = "1";
+  // Once a round, and again where a newer round came before the answer did.
+  const asked = `${round} ${state.view} ${state.pickedName}`;
+  if (line.dataset.asked === asked) return;
+  line.dataset.asked = asked;
   try {
     const why = await ask(`why?round=${round}&gang=${gang}`);
     if (round !== state.round || state.frame.gangs[gang].name !== state.pickedName || !why.sentence) return;
@@ -163,6 +166,8 @@ function show() {
 function light() {
   const frame = looked();
   showGang(frame, places(frame), frame.cells);
+  const mine = places(state.frame);
+  if (mine >= 0 && !$("#gang .why ul")) askWhy(mine);
   for (const map of maps) map.light(state.pickedName);
 }
 
@@ -187,8 +192,6 @@ function pick(name) {
   light();
   for (const button of document.querySelectorAll("#waits button"))
     button.setAttribute("aria-pressed", String($("b", button).textContent === name));
-  const at = name ? places(state.frame) : -1;
-  if (at >= 0) askWhy(at);
   for (const map of maps) map.find(name);
 }
 

@@ -155,6 +155,40 @@ def test_why_a_gang_waits_is_proven_when_it_is_lit_up(browser):
     assert [] == browser.complaints()
 
 
+HELD_BACK = """
+    window.before = window.fetch;
+    window.fetch = async (path) => {
+      const answer = await before(path);
+      if (path.startsWith("why")) await new Promise((done) => { window.done = done; });
+      return answer;
+    };
+"""
+"""
+An answer to why is held back until it is let go.
+"""
+
+
+@WITH_BROWSER
+def test_why_is_asked_again_where_a_newer_round_came_before_the_answer(browser):
+    store = FrameStore("a test", live=True)
+    queues = [queue("q", quota=8, limit=4)]
+    large, later = (gang(name, queue="q", gpus=6) for name in ("large", "later"))
+    show(store, snapshot([node("n0")], [large], queues), "first", began=1.0)
+    with served(store) as server:
+        opened(browser, server)
+        browser.evaluate(HELD_BACK)
+        browser.evaluate("document.querySelector('#waits button').click()")
+        browser.wait("!!window.done")
+        show(store, snapshot([node("n0")], [large, later], queues), "second", began=2.0)
+        browser.wait(f"document.body.dataset.version === '{store.version}'")
+        browser.evaluate("window.fetch = before; done()")
+        browser.wait("!!document.querySelector('#gang .why ul')")
+        said = browser.evaluate("document.querySelector('#gang .why').textContent")
+
+    assert said.startswith("limit: ")
+    assert [] == browser.complaints()
+
+
 @WITH_BROWSER
 @pytest.mark.parametrize("screen", SCREENS)
 def test_the_whole_table_of_tiers_is_seen(browser, small, screen):
