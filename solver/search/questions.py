@@ -50,6 +50,13 @@ class Questions:
         """
         return self.goal(at, self.best.values[at]).is_closed()
 
+    def falls_short(self, at: int, claim: int) -> bool:
+        """
+        Tell whether a tier is open still, and short of what was claimed of it.
+        """
+        goal = self.goal(at, self.best.values[at])
+        return goal.is_better(claim, goal.value) and not goal.is_closed()
+
     def goal(self, at: int, value: int) -> Goal:
         """
         Say what is to be reached in a tier from a value on.

@@ -72,7 +72,7 @@ class Reopening:
         every = int(self.domain.max()) + 1
         number = 1.0
         order: list[int] = []
-        while self.budget.left > end and self._lacks(at, claim):
+        while self.budget.left > end and self.questions.falls_short(at, claim):
             few = min(every, int(number))
             if len(order) < few:
                 order += self.chance.permutation(every).tolist()
@@ -89,10 +89,6 @@ class Reopening:
                 return
             step = self.tuning.reopened
             number = number * step if done else max(1.0, number / step)
-
-    def _lacks(self, at: int, claim: int) -> bool:
-        goal = self.questions.goal(at, self.best.values[at])
-        return goal.is_better(claim, goal.value) and not goal.is_closed()
 
     def _better(
         self, piece: Reopened, at: int, claim: int, limit: float

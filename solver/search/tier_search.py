@@ -194,11 +194,11 @@ class TierSearch:
             failures.update(failed)
         self.watch.lap("decode")
         end = self.budget.left - share
-        for better in Reopening(self.questions).drafts(at, share, answer.claim):
-            self._keep(at, better)
-        goal = self.questions.goal(at, self.best.values[at])
-        unplaced = goal.is_better(answer.claim, goal.value) and not goal.is_closed()
-        return unplaced and share >= self.tuning.least_scoped and self.budget.left > end
+        if self.questions.falls_short(at, answer.claim):
+            for better in Reopening(self.questions).drafts(at, share, answer.claim):
+                self._keep(at, better)
+        is_worth_it = share >= self.tuning.least_scoped and self.budget.left > end
+        return is_worth_it and self.questions.falls_short(at, answer.claim)
 
     def _take(self, at: int, answer: Answer) -> tuple[int, ...]:
         """

@@ -190,12 +190,11 @@ class Cover:
         """
         for at in offer.items.tolist():
             sort = int(self.table.sort[at])
-            rules = {int(self.offers.rules[sort]): None}
-            if self.table.movable[sort]:
-                rules[MOVE] = None
-            if self.table.live[at] and not any(
-                self.leavers.let_go(at, rule) for rule in rules
-            ):
+            rule = int(self.offers.rules[sort])
+            if not self.table.live[at] or self.leavers.let_go(at, rule):
+                continue
+            may_move = rule != MOVE and self.table.movable[sort]
+            if not (may_move and self.leavers.let_go(at, MOVE)):
                 self._strike(sort)
                 return False
         return True
