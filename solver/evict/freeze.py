@@ -312,6 +312,7 @@ def _booked(
     states: Sequence[Standing],
     places: Mapping[str, Places],
     entitled: frozenset[str],
+    *more: Table,
 ) -> QueueTree:
     """
     Book in queues what leaves and what is reserved, and who is entitled to it.
@@ -332,13 +333,25 @@ def _booked(
             booking.add(queues.parents & {*path}, requests, -1, "booked")
     for state in states:
         path = queues.path(state.gang.queue)
-        fixed: list[Table] = [] if state.gang.preemptible else ["drift_fixed"]
+        tables = more if state.gang.preemptible else (*more, "drift_fixed")
         for i, count in places[state.key].counts.items():
-            booking.add(path, state.leaves[i].pod_set.requests, count, "drift", *fixed)
+            booking.add(path, state.leaves[i].pod_set.requests, count, "drift", *tables)
         core = least_core(state, places[state.key]) if state.key in entitled else {}
         for i, count in core.items():
             booking.add(path, state.leaves[i].pod_set.requests, count, "booked")
     return booking.tree()
+
+
+def with_starts(problem: Problem, starts: Draft) -> Problem:
+    """
+    See room and queues as they are once some starts are bound.
+    """
+    states = [s for u in problem.units for s in u.states if s.key in starts.places]
+    room = NodeRoom(problem.room.now, problem.room.parts)
+    come_to(room, problem, pods_of(states, starts.places), {})
+    places, entitled = starts.places, starts.entitled
+    queues = _booked(problem, (), states, places, entitled, "coming")
+    return replace(problem.in_room(room.rows), queues=queues)
 
 
 def without(problem: Problem, exits: Sequence[Exit]) -> Problem:

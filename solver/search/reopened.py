@@ -13,7 +13,7 @@ import numpy as np
 
 from solver.decode.reading import read
 from solver.encode.node_classes import domains_of
-from solver.evict.freeze import with_facts
+from solver.evict.freeze import with_starts
 from solver.place.draft import Draft
 from solver.problem.node_room import Bools, Ints
 from solver.problem.problem import Problem, Unit
@@ -126,34 +126,23 @@ def piece_of(
     Nodes of other domains lose their labels, so that nobody is confined to them.
     """
     inside = np.isin(domain, [*chosen])
-    closed = [unit for unit in problem.units if not _is_open(unit, draft, inside)]
-    states = [s for unit in closed for s in unit.states if s.key in draft.places]
-    settled = Draft(
-        places={state.key: draft.places[state.key] for state in states},
-        entitled=draft.entitled & {state.key for state in states},
-    )
-    held = [unit for unit in closed if unit.states[0].key in settled.places]
-    after = with_facts(
-        problem, problem.frozen, (), held, settled.places, settled.entitled
-    )
+    units = tuple(unit for unit in problem.units if _is_open(unit, draft, inside))
+    free = {state.key for unit in units for state in unit.states}
+    places = {key: row for key, row in draft.places.items() if key not in free}
+    settled = Draft(places=places, entitled=draft.entitled & places.keys())
+    after = with_starts(problem, settled)
     holes = after.room.holes.copy()
-    holes[[host for places in settled.places.values() for host in places.nodes]] = 0
+    holes[[host for row in places.values() for host in row.nodes]] = 0
     nodes = tuple(
         node if here else replace(node, labels={})
         for node, here in zip(after.room.nodes, inside, strict=True)
     )
-    gone = {unit.key for unit in closed}
+    room = replace(after.room, nodes=nodes, holes=holes)
+    rest = {key: row for key, row in draft.places.items() if key in free}
     return Reopened(
-        problem=replace(
-            after,
-            room=replace(after.room, nodes=nodes, holes=holes),
-            units=tuple(unit for unit in after.units if unit.key not in gone),
-        ),
+        problem=replace(after, room=room, units=units),
         settled=settled,
-        rest=Draft(
-            places={k: v for k, v in draft.places.items() if k not in settled.places},
-            entitled=draft.entitled - settled.entitled,
-        ),
+        rest=Draft(places=rest, entitled=draft.entitled & free),
         split={int(node): 1 + int(domain[node]) for node in np.flatnonzero(inside)},
     )
 

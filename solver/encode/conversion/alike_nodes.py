@@ -149,14 +149,10 @@ def _linked_accounts(problem: Problem, victims: Victims) -> frozenset[int]:
 
 def _relieving_accounts(problem: Problem, victims: Victims) -> frozenset[int]:
     relieved = relieved_queues(problem)
-    paths = {
-        account.queue: problem.queues.path(account.queue)
-        for account in victims.accounts
-    }
     return frozenset(
         at
         for at, account in enumerate(victims.accounts)
-        if not relieved.isdisjoint(paths[account.queue])
+        if not relieved.isdisjoint(problem.queues.path(account.queue))
     )
 
 

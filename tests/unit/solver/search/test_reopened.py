@@ -9,13 +9,17 @@ import pytest
 
 from benchmarks.quality import exact_vector, vector_of
 from models.policy import Evict, Limits, Policy
+from models.resources import GPU
+from solver.place.draft import Draft
 from solver.place.greedy import greedy
+from solver.problem.node_room import Places
 from solver.problem.problem import problem_of
 from solver.round import decide
 from solver.score.tiers import score
 from solver.search.reopened import Reopening, piece_of
+from solver.shares.queue_tree import Booking
 from solver.tuning import Encode, Search, Tuning
-from tests.helpers.build import gang, node, required, snapshot, topology
+from tests.helpers.build import gang, node, queue, required, snapshot, topology
 from tests.helpers.rounds.cases import random_snapshot
 
 CALM = Evict(preempt=False, reclaim=False, consolidate=False, stale=False)
@@ -103,3 +107,43 @@ def test_who_runs_in_a_domain_already_is_not_placed_anew():
 
     assert "default/a" in piece.settled.places
     assert "default/b" not in piece.settled.places
+
+
+def test_room_that_others_leave_later_is_not_there_for_a_piece():
+    problem, draft, rack, mine = two_racks()
+    after = problem.room.after + problem.room.now
+    leaving = replace(problem, room=replace(problem.room, after=after))
+
+    piece = piece_of(leaving, draft, rack, [mine])
+
+    assert (piece.problem.room.now == expected_room(problem, piece.settled)).all()
+
+
+def expected_room(problem, settled):
+    room = problem.room.now.copy()
+    for key, places in settled.places.items():
+        for leaf, hosts in enumerate(places):
+            for host in hosts:
+                room[host] -= problem.shapes.requests[problem.shapes.of_leaf[key, leaf]]
+    return room
+
+
+@pytest.mark.parametrize("leaves", [0, 4])
+def test_a_limit_counts_what_is_settled_though_others_leave_later(leaves):
+    levels = topology(levels=("rack",))
+    gangs = [
+        gang("a", minimum=1, gpus=4, queue="q", topology=required()),
+        gang("b", gpus=4, queue="q"),
+    ]
+    nodes = (node("n0", 8, rack="r0"), node("n1", 8, rack="r1"))
+    limited = [queue("q", limit=6)]
+    case = snapshot(nodes=nodes, gangs=gangs, queues=limited, topologies=(levels,))
+    problem = problem_of(case, POLICY)
+    booking = Booking(problem.queues)
+    booking.add(["q"], {GPU: leaves}, -1, "drift")
+    problem = replace(problem, queues=booking.tree())
+    draft = Draft(places={"default/a": Places(((0,),))})
+
+    piece = piece_of(problem, draft, np.array([0, 1]), [1])
+
+    assert 2 == piece.problem.queues.limit_left("q", GPU)
