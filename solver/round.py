@@ -26,7 +26,7 @@ from solver.next_snapshot import carry_out
 from solver.plan.helped import for_the_helped
 from solver.plan.placement import placement_of
 from solver.plan.plan import LinesMemo, lines_memo, plan_of
-from solver.plan.serve_heads import serve_heads
+from solver.plan.serve_heads import serve_heads, start_heads
 from solver.plan.short_lived import conditional, short_lived, started, without
 from solver.problem.given import ProblemMemo
 from solver.problem.problem import Problem, Unit, problem_of
@@ -325,7 +325,8 @@ def _solved(
     again = not void and _may_outrank(problem, problem.units)
     plan = STRATEGIES[strategy]
     with budget.keeping(bare.tuning.explain.kept_for_reserved if again else 0.0):
-        outcome = replace(plan(with_heads(problem, heads), budget), heads=heads)
+        outcome = start_heads(problem, heads, budget, plan)
+        heads = outcome.heads
         lent = lent_to_any(problem, {head.key for head in heads})
         problem, outcome = serve_heads(problem, outcome, budget, plan)
         heads = outcome.heads

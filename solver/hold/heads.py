@@ -29,8 +29,9 @@ class Head:
     A unit that was passed over for too long, by its key, and the nodes held for it.
 
     ``start`` is in how many seconds it starts at the latest if what runs ends by then,
-    0 if it could now, and none where nobody knows; ``likely`` is when it may.  For one
-    that ``slipped`` nodes were held for too long; no more are, until it may start soon.
+    0 if it could now, and none where nobody knows; ``likely`` is when it may.  One that
+    is ``ready`` has room on them now.  For one that ``slipped`` nodes were held for too
+    long; no more are, until it may start soon.
     """
 
     key: str
@@ -38,6 +39,7 @@ class Head:
     start: int | None
     band: int
     likely: int = 0
+    ready: bool = False
     slipped: bool = False
 
 
@@ -187,6 +189,7 @@ class _HeadChoice:
             return None
         self._again(turns.turn_ends_in(unit))
         seats = self._forecast.seats_now(unit, self._taken)
+        ready = seats is not None
         if seats is None:
             seats = self._forecast.seats_later(unit, self._taken)
             if seats is not None and has_slipped(unit, seats.likely, self._slip):
@@ -209,6 +212,7 @@ class _HeadChoice:
             start=seats.start,
             band=unit.band,
             likely=seats.likely,
+            ready=ready,
         )
 
     def afforded_for(self, held: int) -> int | None:

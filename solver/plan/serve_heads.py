@@ -1,8 +1,8 @@
 """
-Heads that start where others were lent their nodes: the round planned without these.
+Heads that start: on any nodes where they can, or where others were lent theirs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from solver.effort.budget import Budget
@@ -19,12 +19,32 @@ from solver.score.tier import LOSSES
 from solver.score.tiers import is_better, score, tier_keys
 from solver.search.search_outcome import Outcome
 
+Strategy = Callable[[Problem, Budget], Outcome]
+
+
+def start_heads(
+    problem: Problem, heads: Sequence[Head], budget: Budget, plan: Strategy
+) -> Outcome:
+    """
+    Plan with nodes held for heads, but for those that start without.
+
+    Those with room now are let start anywhere first; where one of them does not, nodes
+    are held for all, and only what comes to as much as without is proven.
+    """
+    waiting = tuple(head for head in heads if not head.ready)
+    if len(waiting) == len(heads):
+        return replace(plan(with_heads(problem, heads), budget), heads=tuple(heads))
+    with budget.keeping(problem.tuning.explain.kept_for_reserved):
+        free = plan(with_heads(problem, waiting), budget)
+    ready = {head.key for head in heads if head.ready}
+    if all(free.draft.starts(unit) for unit in problem.units if unit.key in ready):
+        return replace(free, heads=waiting)
+    held = plan(with_heads(problem, heads), budget)
+    return replace(conditional(held, free), heads=tuple(heads))
+
 
 def serve_heads(
-    problem: Problem,
-    outcome: Outcome,
-    budget: Budget,
-    plan: Callable[[Problem, Budget], Outcome],
+    problem: Problem, outcome: Outcome, budget: Budget, plan: Strategy
 ) -> tuple[Problem, Outcome]:
     """
     Plan again for each head that waits and whose nodes others leave, if it starts then.
