@@ -320,12 +320,11 @@ def _solved(
     """
     problem = keep(bare, promises_of(bare), void)
     line = line_of(problem)
-    heads = line.heads
     budget.watch.lap("problem")
     again = not void and _may_outrank(problem, problem.units)
     plan = STRATEGIES[strategy]
     with budget.keeping(bare.tuning.explain.kept_for_reserved if again else 0.0):
-        outcome = start_heads(problem, heads, budget, plan)
+        outcome = start_heads(problem, line.heads, budget, plan)
         heads = outcome.heads
         lent = lent_to_any(problem, {head.key for head in heads})
         problem, outcome = serve_heads(problem, outcome, budget, plan)

@@ -134,30 +134,6 @@ def _tight_rows(problem: Problem, types: Sequence[TypeVars]) -> set[Key]:
     }
 
 
-def fit_shares_with(
-    model: cp_model.CpModel,
-    problem: Problem,
-    types: Sequence[TypeVars],
-    released: Mapping[Key, Linear],
-) -> None:
-    """
-    Ensure that entitled starts of several steps fit the fair shares together.
-
-    Who is entitled in each of them has been said before.
-    """
-    rows: dict[Key, Linear] = {}
-    for kind in types:
-        for vars_ in kind.states:
-            cores = _entitled_core(vars_, kind)
-            charge(problem, vars_.state.gang, vars_.state, cores, rows)
-    for key, row in rows.items():
-        left = problem.queues.claim_left(problem.shares, *key)
-        inner = key[0] in problem.queues.parents
-        gone = released.get(key, Linear()) if inner else Linear()
-        if row.most > max(0, left):
-            add_room(model, row, left, gone)
-
-
 def _entitled_core(vars_: RigidVars | ChoiceVars, kind: TypeVars) -> dict[int, Linear]:
     """
     Count the core pods of entitled starts, per leaf.

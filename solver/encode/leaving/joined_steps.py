@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 
 from solver.effort.cp_sat import cp_model
 from solver.encode.encoding import Encoding
-from solver.encode.entitlement import fit_shares_with
 from solver.encode.leaving.round_stage import Stage
 from solver.encode.leaving.step_rules import add_policy_bounds, released_by
 from solver.encode.queue_limit import add_limits
@@ -28,7 +27,6 @@ def join_steps(
     if len(leavings) > 1:
         add_policy_bounds(model, problem, leavings)
         _add_limits(model, problem, *stages.values())
-        _add_shares(model, problem, *stages.values())
     for step, stage in stages.items():
         _keep_starting(model, step, stage, idle)
     _keep_mates(model, problem, list(stages.values()), idle)
@@ -46,18 +44,6 @@ def _add_limits(
     add_limits(model, problem, [*first.held, *second.bound.types], first.gone)
     add_limits(model, problem, [*first.held, *own.types], second.gone)
     add_limits(model, problem, own.types, released_by(problem, second.leaving))
-
-
-def _add_shares(
-    model: cp_model.CpModel, problem: Problem, first: Stage, second: Stage
-) -> None:
-    """
-    Ensure that the shares hold who is entitled in the second step beside the reserved.
-
-    Who is reserved in the second step borrows.
-    """
-    types = [*first.held, *second.encoding.types]
-    fit_shares_with(model, problem, types, second.gone)
 
 
 def _keep_starting(
