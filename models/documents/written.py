@@ -26,11 +26,19 @@ SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 WORD = r"^[^\s/\x00-\x1f\x7f-\x9f]+$"
 
+LONGEST_NAME = 253
 MOST_RESOURCES = 64
 _MIB = 2**20
 _RESOURCE = re.compile(r"[A-Za-z0-9][-A-Za-z0-9_./]{0,316}", re.ASCII)
 
 Written = str | int | float
+
+
+def is_name(text: str) -> bool:
+    """
+    Tell whether a file may hold a text as the name of a queue.
+    """
+    return len(text) <= LONGEST_NAME and re.fullmatch(WORD, text) is not None
 
 
 @lru_cache(maxsize=65536)
@@ -210,6 +218,6 @@ Count = Annotated[int, Field(ge=1, le=MOST)]
 Priority = Annotated[int, Field(ge=-LARGEST_PRIORITY - 1, le=LARGEST_PRIORITY)]
 GangName = Annotated[str, StringConstraints(min_length=1)]
 LeafName = Annotated[str, StringConstraints(pattern=DNS_LABEL, max_length=63)]
-PlainName = Annotated[str, StringConstraints(pattern=WORD, max_length=253)]
+PlainName = Annotated[str, StringConstraints(pattern=WORD, max_length=LONGEST_NAME)]
 LabelKey = Annotated[str, StringConstraints(min_length=1, max_length=317)]
 Labels = dict[str, str]

@@ -7,6 +7,7 @@ What others wrote may hold anything; here, where it leaves, it is escaped.
 import io
 import json
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -16,7 +17,12 @@ from enum import StrEnum
 from typing import Any, Self
 
 from adapters.machine.csv_cells import CsvWriter
-from models.errors import escaped
+from models.errors import LONGEST_SHOWN, escaped
+
+# Longer than any name of an object, its namespace and what stands beside it: two names
+# of nodes and an arrow have 507 characters.
+_LONGEST_WORD = 600
+_LONG = re.compile(rf"\S{{{_LONGEST_WORD + 1},}}")
 
 
 class ReaderGoneError(Exception):
@@ -52,7 +58,7 @@ class Table:
         """
         Lay the rows out in columns.
         """
-        every = [list(self.head), *([*map(escaped, row)] for row in self.rows)]
+        every = [list(self.head), *map(_cells, self.rows)]
         widths = [max(len(row[i]) for row in every) for i in range(len(self.head))]
         return [self._line(row, widths) for row in every]
 
@@ -67,7 +73,7 @@ class Table:
         head, *rest = narrow.lines()
         laid = [head]
         for line, row in zip(rest, self.rows, strict=True):
-            laid += [line, *noted([escaped(row[-1])], width)]
+            laid += [line, *noted([for_eyes(row[-1])], width)]
         return laid
 
     def _line(self, row: Sequence[str], widths: Sequence[int]) -> str:
@@ -87,6 +93,25 @@ class Table:
         for row in self.rows:
             writer.row(row)
         return out.getvalue()
+
+
+def _cells(row: Sequence[str]) -> list[str]:
+    """
+    Write the cells of a row; only the last may be longer than any name.
+    """
+    *others, last = row
+    return [*(for_eyes(cell, _LONGEST_WORD) for cell in others), for_eyes(last)]
+
+
+def for_eyes(text: str, most: int | None = None) -> str:
+    """
+    Escape a text and cut what is longer than any name: nobody's may hide the others'.
+    """
+    if len(text) > _LONGEST_WORD:
+        text = _LONG.sub(lambda word: f"{word[0][:LONGEST_SHOWN]}…", text)
+        if most is not None and len(text) > most:
+            text = f"{text[:most]}…"
+    return escaped(text)
 
 
 def noted(notes: Sequence[str], width: int | None) -> list[str]:
@@ -156,7 +181,7 @@ def note(text: str) -> None:
     """
     Put a line that is not data on standard error.
     """
-    sys.stderr.write(f"{escaped(text)}\n")
+    sys.stderr.write(f"{for_eyes(text)}\n")
 
 
 _CODES = {"green": "32", "yellow": "33", "red": "31", "grey": "90", "bold": "1"}
@@ -180,7 +205,7 @@ class Painted(str):
 
 
 def _shown(line: str) -> str:
-    text = escaped(line)
+    text = for_eyes(line)
     if isinstance(line, Painted):
         return f"\033[{_CODES[line.colour]}m{text}\033[0m"
     return text

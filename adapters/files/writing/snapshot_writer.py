@@ -4,7 +4,6 @@ Snapshots as files: the records people write, with everything that is not a defa
 Reading what is written here gives the same snapshot, but for the uids of pods.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -34,7 +33,7 @@ from models.devices.gpu_parts import (
     with_claimed,
     with_claimed_of_others,
 )
-from models.documents.written import WORD
+from models.documents.written import is_name
 from models.gangs import (
     DisruptionBudget,
     Gang,
@@ -229,8 +228,7 @@ def _queue_of(gang: Gang) -> str | None:
     """
     Give the queue as it is written; what is no name is none, and its gang is refused.
     """
-    is_name = re.fullmatch(WORD, gang.queue) is not None
-    return gang.queue if is_name and gang.queue != "default" else None
+    return gang.queue if is_name(gang.queue) and gang.queue != "default" else None
 
 
 def _tree(

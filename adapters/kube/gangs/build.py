@@ -2,7 +2,6 @@
 Claims and pods to gangs: priority, queue, tree, and what keeps a gang from planning.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,13 +19,12 @@ from adapters.kube.gangs.workloads.trees import TreeError, plain_tree, tree_of
 from adapters.kube.objects.fields import shown
 from adapters.kube.objects.object_names import is_subdomain
 from adapters.kube.objects.pod_record import PodRecord
-from models.documents.written import WORD
+from models.documents.written import is_name
 from models.gangs import Gang, PodPhase, Tree
 from models.neighbours import ALONE
 from models.why.reasons import Reason, Waiting
 
 _FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
-_NAME = re.compile(WORD)
 _WAITING = (PodPhase.PENDING, PodPhase.GATED)
 _AS_WRITTEN = (
     Reason.INVALID_GANG,
@@ -115,7 +113,7 @@ class GangMaker:
         guest = not queue and self._homes.is_guest(plain)
         if not queue:
             queue = self._homes.of(plain)
-        if torn is None and _NAME.fullmatch(queue) is None:
+        if torn is None and not is_name(queue):
             detail = f"the queue {shown(queue)} is not a name"
             torn = Waiting(Reason.INVALID_GANG, {"detail": detail})
         if not guest:

@@ -230,3 +230,51 @@ def test_a_page_says_what_cannot_be_seen():
         body, _, _ = text.partition("<script")
         assert "\x1b" not in body
         assert "\u202e" not in body
+
+
+@pytest.fixture
+def endless(tmp_path):
+    """
+    A file in which one tenant wrote more than any name holds, beside another's pod.
+    """
+    long = "y" * 100_000
+    node = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "dgx"},
+        "status": {"allocatable": {"cpu": "96", "nvidia.com/gpu": "8"}},
+    }
+    items = [
+        node,
+        pod("fine"),
+        pod("queued", {"volcano.sh/queue-name": long}),
+        pod("grouped", {"scheduling.k8s.io/group-name": long}),
+        pod("classed", priorityClassName=long),
+        pod("selecting", nodeSelector={long: long}),
+    ]
+    path = tmp_path / "endless.json"
+    path.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": items}))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["plan"], ["get", "gangs", "-f"], ["why", "--summary"], ["snapshot", "check"]],
+    ids=" ".join,
+)
+def test_no_name_is_so_long_that_it_hides_what_others_have(words, endless, capsys):
+    run([*words, endless])
+    told = capsys.readouterr()
+
+    assert 20_000 > len(told.out) + len(told.err)
+
+
+def test_a_queue_with_a_name_that_is_too_long_does_not_lose_the_file(
+    endless, tmp_path, capsys
+):
+    run(["snapshot", "show", endless])
+    saved = tmp_path / "saved.yaml"
+    saved.write_text(capsys.readouterr().out)
+    code = run(["plan", "-o", "name", str(saved)])
+
+    assert (0, "default/fine\n") == (code, capsys.readouterr().out)
