@@ -21,11 +21,13 @@ from adapters.files.writing.yaml_writer import yaml_text
 from solver.next_snapshot import carry_out
 from solver.round import decide
 from tests.odd.checks import complaint, kind
+from tests.odd.proofs import contradiction
 from tests.odd.rounds import odd_round, read
 from tests.odd.shrink import shrunk
 from tests.odd.world import Part
 
 SECONDS = (1, 60, 600, 7200)
+OTHER_NAMES = 7
 _LOT = 50
 
 
@@ -59,6 +61,7 @@ def main() -> int:
                 min(_LOT, last - at),
                 options.exactly,
                 options.later,
+                names=options.names,
             )
             for at in lots
         ]
@@ -81,32 +84,37 @@ def main() -> int:
 
 
 def run_lot(
-    seed: str, first: int, number: int, exactly: int, later: int = 0
+    seed: str,
+    first: int,
+    number: int,
+    exactly: int,
+    later: int = 0,
+    *,
+    names: bool = False,
 ) -> list[Failure]:
     """
     Plan some rounds in a row; every so many of them against the exact model.
     """
-    return list(_failures(seed, first, number, exactly, later))
-
-
-def _failures(
-    seed: str, first: int, number: int, exactly: int, later: int
-) -> Iterator[Failure]:
+    found = []
     for at in range(first, first + number):
         exact = bool(exactly) and at % exactly == 0
-        found = failure_of(f"{seed}-{at}", exact=exact, later=later)
-        if found is not None:
-            yield found
+        failure = failure_of(f"{seed}-{at}", exact=exact, later=later, names=names)
+        found += [] if failure is None else [failure]
+    return found
 
 
-def failure_of(seed: str, *, exact: bool, later: int = 0) -> Failure | None:
+def failure_of(
+    seed: str, *, exact: bool, later: int = 0, names: bool = False
+) -> Failure | None:
     """
     Plan one round and some that follow from it; make the first small that fails.
+
+    With ``names`` each is planned with other names and with a longer search as well.
     """
     for document in _in_a_row(odd_round(seed), Random(f"later-{seed}"), later):
-        why = _complaint(document, exact=exact)
+        why = _complaint(document, exact=exact, names=names)
         if why is not None:
-            return _made_small(seed, document, why, exact=exact)
+            return _made_small(seed, document, why, exact=exact, names=names)
     return None
 
 
@@ -128,18 +136,23 @@ def _in_a_row(document: Part, chance: Random, later: int) -> Iterator[Part]:
         yield document
 
 
-def _made_small(seed: str, document: Part, why: str, *, exact: bool) -> Failure:
+def _made_small(
+    seed: str, document: Part, why: str, *, exact: bool, names: bool
+) -> Failure:
     def fails(other: Part) -> bool:
-        found = _complaint(other, exact=exact)
+        found = _complaint(other, exact=exact, names=names)
         return found is not None and kind(found) == kind(why)
 
     small = shrunk(document, fails)
-    return Failure(seed, _complaint(small, exact=exact) or why, small)
+    return Failure(seed, _complaint(small, exact=exact, names=names) or why, small)
 
 
-def _complaint(document: Part, *, exact: bool) -> str | None:
+def _complaint(document: Part, *, exact: bool, names: bool) -> str | None:
     scenario = read(document)
-    return None if scenario is None else complaint(scenario, exactly=exact)
+    if scenario is None:
+        return None
+    found = complaint(scenario, exactly=exact)
+    return found or (contradiction(document, OTHER_NAMES) if names else None)
 
 
 def _write(folder: Path, failure: Failure) -> None:
@@ -157,8 +170,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--seed",
         default="0",
-        help="any word; of parts-…, stale-…, lent-…, beside-… and full-… rounds are"
-        " drawn so, of full+beside-… in both ways",
+        help="any word; of parts-…, stale-…, lent-…, beside-…, full-… and middle-…"
+        " rounds are drawn so, of full+beside-… in both ways",
     )
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument(
@@ -174,6 +187,11 @@ def _options() -> argparse.Namespace:
         default=0,
         metavar="N",
         help="plan N rounds after each one, as if its plan had been carried out",
+    )
+    parser.add_argument(
+        "--names",
+        action="store_true",
+        help="plan each with other names and with a longer search, too",
     )
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--out", type=Path, default=Path("odd-rounds"))

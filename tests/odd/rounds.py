@@ -11,6 +11,7 @@ from tests.odd.beside import add_beside
 from tests.odd.clusters import add_budgets, add_nodes, add_queues
 from tests.odd.full import full_round
 from tests.odd.gangs import add_gangs
+from tests.odd.middle import middle_round
 from tests.odd.parts import add_parts
 from tests.odd.policies import draw_policy
 from tests.odd.world import Part, World
@@ -39,6 +40,11 @@ BESIDE = "beside"
 """
 Where it says so, many look at who is around them, or share free volumes.
 """
+MIDDLE = "middle"
+"""
+Where it says so, the cluster has up to 48 nodes and 220 gangs.
+"""
+DRAWS = {FULL: full_round, MIDDLE: middle_round}
 _MOST_STALE = 0.7
 _MOST_LENT = 0.7
 _OTHERS = ("preempt", "reclaim", "consolidate")
@@ -52,7 +58,10 @@ def odd_round(seed: object) -> Part:
     kinds = str(seed).split("-")[0].split("+")
     for again in range(_MOST_DRAWS):
         chance = Random(f"odd-round-{seed}-{again}")
-        document = full_round(chance) if FULL in kinds else _draw(chance)
+        draw = (
+            full_round if FULL in kinds else middle_round if MIDDLE in kinds else _draw
+        )
+        document = draw(chance)
         if PARTS in kinds:
             add_parts(Random(f"odd-parts-{seed}-{again}"), document["given"])
         if STALE in kinds:

@@ -22,6 +22,7 @@ STALE = 40
 BESIDE = 200
 FULL = 80
 LATER = 12
+MIDDLE = 24
 
 
 @pytest.mark.drawn
@@ -81,6 +82,14 @@ def test_rounds_that_follow_from_plans_are_planned_legally(word):
         found = failure_of(f"{word}-follows-{at}", exact=at % 4 == 0, later=3)
 
         assert found is None, f"{found.why}\n\n{yaml_text(found.document)}"
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("at", range(MIDDLE))
+def test_middle_sized_rounds_are_proven_whatever_the_names(at):
+    found = failure_of(f"middle-{SEED}-{at}", exact=False, later=1, names=True)
+
+    assert found is None, f"{found.why}\n\n{yaml_text(found.document)}"
 
 
 def test_the_same_word_draws_the_same_round():
