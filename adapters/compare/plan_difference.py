@@ -35,11 +35,15 @@ _WAITING: frozenset[State | None] = frozenset({None, "Waiting", "Reserved", "Sta
 class GangDifference:
     """
     One gang in two plans, of which one may not know it.
+
+    In the second plan its pods leave by ``rules`` and for ``beneficiaries``.
     """
 
     became: Became
     before: GangLine | None
     after: GangLine | None
+    rules: Sequence[str] = ()
+    beneficiaries: Sequence[str] = ()
 
     @property
     def line(self) -> GangLine:
@@ -83,12 +87,13 @@ def difference_of(before: Plan, after: Plan) -> PlanDifference:
     old = {line.name: line for line in before.gangs}
     new = {line.name: line for line in after.gangs}
     names = [*old, *(name for name in new if name not in old)]
+    left = _left(after)
     found = []
     for name in sorted(names):
         pair = old.get(name), new.get(name)
         became = _became(*pair)
         if became is not None:
-            found.append(GangDifference(became, *pair))
+            found.append(GangDifference(became, *pair, *left.get(name, ())))
     kinds = list(Became)
     found.sort(key=lambda each: kinds.index(each.became))
     return PlanDifference(
@@ -96,6 +101,19 @@ def difference_of(before: Plan, after: Plan) -> PlanDifference:
         elsewhere=_elsewhere(before, after),
         operations=before.operations != after.operations,
     )
+
+
+def _left(plan: Plan) -> dict[str, tuple[list[str], list[str]]]:
+    """
+    Give of each gang by which rules its pods leave, and for whom.
+    """
+    found: dict[str, tuple[set[str], set[str]]] = {}
+    for step in plan.operations:
+        if step.op in {"Evict", "Move"}:
+            rules, names = found.setdefault(step.gang, (set(), set()))
+            rules.update([step.rule] if step.rule else [])
+            names.update(step.beneficiaries)
+    return {name: (sorted(by), sorted(whom)) for name, (by, whom) in found.items()}
 
 
 def _became(before: GangLine | None, after: GangLine | None) -> Became | None:
@@ -200,6 +218,8 @@ def difference_document(found: PlanDifference) -> dict[str, Any]:
                 "became": each.became.value,
                 "before": _said(each.before),
                 "after": _said(each.after),
+                "rules": list(each.rules),
+                "for": list(each.beneficiaries),
             }
             for each in found.gangs
         ],

@@ -5,7 +5,7 @@ Two plans beside each other as a person reads them, and what a change brings abo
 from collections.abc import Iterable, Sequence
 
 from adapters.cli.terminal.output import Paint, Table, noted
-from adapters.cli.views.room_view import MOST_ROWS, lost_work, more, work
+from adapters.cli.views.room_view import MOST_ROWS, lost_work, more, named, work
 from adapters.compare.outcome import certainty, label
 from adapters.compare.plan_difference import (
     Became,
@@ -165,7 +165,7 @@ def _kind(
             each.line.queue,
             _state(each.before),
             _state(each.after),
-            _why(each.after),
+            _why(each, wide=wide),
         )
         for each in kept
     ]
@@ -188,10 +188,13 @@ def _state(line: GangLine | None) -> str:
     return line.state if line.waiting is None else line.waiting.reason.value
 
 
-def _why(line: GangLine | None) -> str:
-    if line is None or line.waiting is None:
-        return ""
-    return line.waiting.message
+def _why(gang: GangDifference, *, wide: bool) -> str:
+    if gang.after is not None and gang.after.waiting is not None:
+        return gang.after.waiting.message
+    rules = " and ".join(gang.rules)
+    if not gang.beneficiaries:
+        return rules
+    return f"{rules}, for {named(gang.beneficiaries, wide=wide)}"
 
 
 def series_lines(steps: Sequence[SeriesStep], paint: Paint) -> list[str]:

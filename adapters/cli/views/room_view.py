@@ -90,7 +90,7 @@ def _loss_table(snapshot: Snapshot, found: Iterable[_Loss], *, wide: bool) -> Ta
                 shown_gpus(in_gpus(loss.shares)),
                 "not counted" if loss.rule == "stale" else work(loss.work),
                 loss.rule,
-                _named(loss.beneficiaries, wide=wide),
+                named(loss.beneficiaries, wide=wide),
                 placed(loss.places, wide=wide),
             )
             for loss in found
@@ -243,7 +243,10 @@ def _pods(loss: _Loss, running: int) -> str:
     return f"{text}, moved" if loss.is_move else text
 
 
-def _named(names: Iterable[str], *, wide: bool) -> str:
+def named(names: Iterable[str], *, wide: bool) -> str:
+    """
+    Name gangs, or the first few of many.
+    """
     every = sorted(names)
     kept = every if wide else every[:_MOST_NAMES]
     left = len(every) - len(kept)

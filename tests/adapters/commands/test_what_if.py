@@ -259,6 +259,9 @@ def test_plan_diff_compares_two_files_of_plans(asked, tmp_path):
     assert "LEAVE " in other[1]
     assert ("PlanDiff", True) == (document["kind"], document["sameSnapshot"])
     assert "leaves" == became(document)["default/embed"]
+    embed = next(each for each in document["gangs"] if "embed" in each["name"])
+    assert (["reclaim"], ["default/reward-model"]) == (embed["rules"], embed["for"])
+    assert "Evicting  reclaim, for default/reward-model\n" in other[1]
 
 
 def test_plans_of_different_snapshots_are_said_to_be(asked, tmp_path):
