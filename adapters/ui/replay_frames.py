@@ -90,8 +90,8 @@ def replay_store(path: str) -> FrameStore:
     folder = load(path)
     mine = _run(folder, "solver")
     other = _run(folder, "greedy", besides=mine.strategy)
-    stays = [s for run in (mine, other) if run for s in _stays(run.jobs)]
-    names, room = nodes_of(stays, folder.results.cluster) if stays else ([], {})
+    runs = [_stays(run.jobs) for run in (mine, other) if run]
+    names, room = nodes_of(runs, folder.results.cluster) if any(runs) else ([], {})
     nodes = [(name, int(room[name])) for name in sorted(names, key=natural)]
     cluster = ShownCluster(nodes, folder.results.cluster.queues)
     kept = any("free" in line for line in mine.rounds)

@@ -14,6 +14,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from adapters.reports.charts.number_text import SPACE
 from adapters.reports.charts.palette import style_sheet
 from adapters.reports.charts.scales import NARROW, WIDE
 from adapters.reports.charts.specification import specification
@@ -21,7 +22,7 @@ from adapters.reports.charts.svg import drawn, plot_of
 from adapters.reports.page.page import Facts, Figure, Grid, Items, Page, Section, Text
 from adapters.reports.page.plain_values import shown
 from adapters.reports.page.readings import readings_of
-from models.errors import escaped
+from models.errors import escaped, spelled
 
 LARGEST = 3_000_000
 """
@@ -133,7 +134,11 @@ def _seen(value: object) -> object:
     """
     Spell out what cannot be seen in a text of others; our own marks stay.
     """
-    return escaped(value) if type(value) is str else value
+    return escaped(value, _spelled) if type(value) is str else value
+
+
+def _spelled(sign: str) -> str:
+    return sign if sign == SPACE else spelled(sign)
 
 
 def _text(name: str) -> str:

@@ -80,26 +80,26 @@ def place_in(word: str) -> PlaceOfJob | None:
 
 
 def nodes_of(
-    stays: Sequence[Stay], cluster: Cluster
+    runs: Sequence[Sequence[Stay]], cluster: Cluster
 ) -> tuple[list[str], dict[str, float]]:
     """
-    Name the nodes in their order, and the GPUs each of them has.
+    Name the nodes in their order, and the GPUs each of them has; each run has all.
 
     Nodes are numbered class by class; where jobs name fewer than the cluster has, a
     node has as many GPUs as the smallest class that holds the most it ever ran at once,
     and those that no job names share what is left.
     """
-    names = sorted({stay.node for stay in stays}, key=natural)
+    names = sorted({stay.node for stays in runs for stay in stays}, key=natural)
     sizes = [
         each.gpus for each in cluster.classes for _ in range(min(each.nodes, 10**5))
     ]
     if len(names) == len(sizes):
         return names, dict(zip(names, sizes, strict=True))
     known = sorted({each.gpus for each in cluster.classes})
-    peaks = _peaks(stays)
+    peaks = [_peaks(stays) for stays in runs]
     room = {}
     for name in names:
-        peak = float(peaks.get(name, 1))
+        peak = float(max(each.get(name, 0) for each in peaks))
         room[name] = next((size for size in known if size >= peak), peak) or 1.0
     unused = min(cluster.nodes, 10**5) - len(names)
     left = cluster.gpus - sum(room.values())

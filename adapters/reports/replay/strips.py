@@ -78,7 +78,7 @@ def strips(folder: Folder, wanted: Sequence[tuple[float, float]]) -> list[Block]
         return [
             Text(missing or ["No job ever ran, so every node was idle throughout."])
         ]
-    nodes, room = nodes_of(every, folder.results.cluster)
+    nodes, room = nodes_of(list(stays.values()), folder.results.cluster)
     windows = windows_of(folder, every, wanted)
     figure = _figure(stays, nodes, room, windows)
     return [figure, Text(missing)] if missing else [figure]

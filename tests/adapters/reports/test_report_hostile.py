@@ -65,6 +65,15 @@ def test_hostile_names_are_shown_and_never_obeyed(hostile, tmp_path):
     assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in path.read_text(encoding="utf-8")
 
 
+def test_our_own_spaces_between_numbers_and_units_are_no_escapes(folder, tmp_path):
+    path = tmp_path / "page.html"
+    run(["report", str(folder), "--html", str(path)])
+    text = path.read_text(encoding="utf-8")
+
+    assert "\N{NO-BREAK SPACE}s" in text
+    assert "\\xa0" not in text
+
+
 def test_hostile_names_stay_text_in_markdown(hostile, capsys):
     assert 0 == run(["report", str(hostile)])
 
