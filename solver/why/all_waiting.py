@@ -104,16 +104,19 @@ def _best(trial: Trial, whys: Sequence[WhyWaits], problem: Problem) -> Remedy | 
     Try single changes; of those that start the most give the cheapest.
     """
     best: Remedy | None = None
+    asked = frozenset(why.gang for why in whys)
     for change, price in _changes(whys, problem, trial.policy.prices):
-        remedy = _tried(trial, change, price)
+        remedy = _tried(trial, asked, change, price)
         if remedy is not None and (best is None or _rank(remedy) < _rank(best)):
             best = remedy
-    return None if best is None else _least(trial, best)
+    return None if best is None else _least(trial, asked, best)
 
 
-def _tried(trial: Trial, change: Change, price: int) -> Remedy | None:
+def _tried(
+    trial: Trial, asked: frozenset[str], change: Change, price: int
+) -> Remedy | None:
     """
-    Plan the round with one change; none where it starts no more than it stops.
+    Plan the round with one change; none where it stops as many as it starts of these.
     """
     try:
         plan = trial.round_of(changed(trial.snapshot, (change,)))
@@ -123,6 +126,7 @@ def _tried(trial: Trial, change: Change, price: int) -> Remedy | None:
         return None
     after = {line.name: str(line.state) for line in plan.gangs}
     remedy = trial.told((change,), price, after)
+    remedy = replace(remedy, starts=tuple(x for x in remedy.starts if x in asked))
     return remedy if len(remedy.starts) > len(remedy.waits) else None
 
 
@@ -130,7 +134,7 @@ def _rank(remedy: Remedy) -> tuple[int, int]:
     return len(remedy.waits) - len(remedy.starts), remedy.price
 
 
-def _least(trial: Trial, best: Remedy) -> Remedy:
+def _least(trial: Trial, asked: frozenset[str], best: Remedy) -> Remedy:
     """
     Find the least amount of a queue's number that starts as many.
     """
@@ -142,7 +146,7 @@ def _least(trial: Trial, best: Remedy) -> Remedy:
     while high - low > 1:
         middle = (low + high) // 2
         less = replace(change, amount=NewAmount(by=middle))
-        found = _tried(trial, less, each * middle)
+        found = _tried(trial, asked, less, each * middle)
         if found is not None and _rank(found)[0] <= _rank(best)[0]:
             best, high = found, middle
         else:

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from adapters.cli.main import run
+from tests.adapters.documents import scenario
 
 FILE = "scenarios/reasons/quota-limit-reached.yaml"
 KEYS = [
@@ -77,6 +78,60 @@ def test_a_summary_of_another_queue_holds_back_nobody(capsys):
 
     assert 0 == run(["why", "--summary", reclaim, "-q", "batch"])
     assert "Nothing waits." == capsys.readouterr().out.strip()
+
+
+def test_what_starts_most_of_a_queue_is_a_change_that_starts_gangs_of_it(
+    capsys, tmp_path
+):
+    """
+    An open node starts a gang of the other queue, a higher limit the one of this.
+    """
+    document = scenario(
+        nodes=[
+            {"name": "n", "allocatable": {"nvidia.com/gpu": 8}},
+            {
+                "name": "closed",
+                "allocatable": {"nvidia.com/gpu": 8},
+                "labels": {"disk": "fast"},
+                "unschedulable": True,
+            },
+        ],
+        queues=[
+            {"name": "mine", "resources": {"nvidia.com/gpu": {"limit": 2}}},
+            {"name": "other"},
+        ],
+        gangs=[
+            {
+                "name": "one",
+                "queue": "mine",
+                "min": 1,
+                "requests": {"nvidia.com/gpu": 4},
+            },
+            {
+                "name": "two",
+                "count": 2,
+                "queue": "other",
+                "min": 1,
+                "requests": {"nvidia.com/gpu": 4},
+                "nodeSelector": {"disk": "fast"},
+            },
+        ],
+    )
+    path = tmp_path / "two-queues.json"
+    path.write_text(json.dumps(document))
+
+    bests = []
+    for words in ([], ["-q", "mine"], ["-q", "other"]):
+        assert 0 == run(["why", "--summary", str(path), *words, "-o", "json"])
+        best = json.loads(capsys.readouterr().out)["best"]
+        bests.append((best["changes"][0]["change"], best["starts"]))
+
+    others = ["default/two-0", "default/two-1"]
+    assert [
+        ("open", others),
+        ("limit", ["default/one"]),
+        ("open", others),
+    ] == bests
 
 
 def test_a_summary_of_a_queue_that_is_not_there_is_wrong_use(capsys):
