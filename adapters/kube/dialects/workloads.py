@@ -55,8 +55,10 @@ class Workload:
     ``size`` and ``least`` lead to the number of pods and to a minimum that is said.
     ``templates`` lead to what the pods of a role that is not listed are, the first that
     is there; ``copies`` to how many gangs there are; ``given`` are fields that its pods
-    get from elsewhere in the owner, ``queue`` is where it says its queue, ``priority``
-    where its priority class.  What it says at ``in_vain`` is not read, with a warning.
+    get from elsewhere in the owner where no template says them, ``assumed`` what these
+    are where it does not say them either; ``queue`` is where it says its queue,
+    ``priority`` where its priority class.  What it says at ``in_vain`` is not read,
+    with a warning.
     """
 
     group: str
@@ -80,6 +82,7 @@ class Workload:
     copies: Path = ()
     templates: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
     given: Mapping[str, Path] = field(default_factory=dict)
+    assumed: Mapping[str, str] = field(default_factory=dict)
     queue: Path = ()
     priority: Path = ()
     in_vain: tuple[Path, ...] = ()
@@ -195,6 +198,7 @@ WORKLOADS: tuple[Workload, ...] = (
             "schedulerName": ("spec", "schedulerName"),
             "priorityClassName": ("spec", "priorityClassName"),
         },
+        assumed={"schedulerName": "volcano"},
         queue=("spec", "queue"),
     ),
     Workload(

@@ -184,6 +184,7 @@ def _pod(
         "controller": True,
     }
     said = {key: mapping(meta, key, "template.metadata") for key in _TEXTS}
+    own = mapping(template, "spec", "template")
     given = {key: at_path(owner, path) for key, path in rule.given.items()}
     return {
         "apiVersion": "v1",
@@ -197,8 +198,9 @@ def _pod(
             "ownerReferences": [reference],
         },
         "spec": {
-            **mapping(template, "spec", "template"),
-            **{key: value for key, value in given.items() if value is not None},
+            **rule.assumed,
+            **{key: value for key, value in given.items() if value},
+            **{key: value for key, value in own.items() if value or key not in given},
         },
     }
 

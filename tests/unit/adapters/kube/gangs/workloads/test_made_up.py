@@ -169,11 +169,32 @@ def test_what_a_template_says_of_its_pods_is_kept():
     assert 4 == leaf.requests[GPU]
 
 
-def test_a_job_of_volcano_says_scheduler_and_queue_for_all_its_pods():
-    raw = owner("batch.volcano.sh/v1alpha1", "Job", tasks=TASKS, queue="q")
-    raw["spec"]["schedulerName"] = "volcano"
+UNSAID = {"schedulerName": None}
 
-    (gang,) = assembled(node(), raw, schedulers=("volcano",)).snapshot.gangs
+
+@pytest.mark.parametrize(
+    ("of_pods", "of_job", "scheduler"),
+    [
+        ({}, {"schedulerName": "mine"}, "phalanx"),
+        (UNSAID, {"schedulerName": "mine"}, "mine"),
+        ({"schedulerName": ""}, {"schedulerName": "mine"}, "mine"),
+        (UNSAID, {}, "volcano"),
+        (UNSAID, {"schedulerName": ""}, "volcano"),
+    ],
+)
+def test_a_job_of_volcano_says_scheduler_and_queue_where_its_pods_do_not(
+    of_pods, of_job, scheduler
+):
+    """
+    Its controller fills in what a template leaves out, its webhook what the job does.
+    """
+    made = template()
+    made["spec"] = {**made["spec"], **of_pods}
+    tasks = [{"name": "worker", "replicas": 2, "template": made}]
+    raw = owner("batch.volcano.sh/v1alpha1", "Job", tasks=tasks, queue="q")
+    raw["spec"] |= of_job
+
+    (gang,) = assembled(node(), raw, schedulers=(scheduler,)).snapshot.gangs
     assert "q" == gang.queue
 
 
