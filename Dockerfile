@@ -24,7 +24,10 @@ RUN python tools/release/bill.py /opt/phalanx/lib/python*/site-packages \
 
 FROM python:${PYTHON}
 COPY --from=build /opt/phalanx /opt/phalanx
+# Memory for a large object goes back when it is read: the C library would keep up to
+# 32 MiB of it in each of forty threads.
 ENV PATH=/opt/phalanx/bin:$PATH \
+    MALLOC_MMAP_THRESHOLD_=1048576 \
     PHALANX_FOLDER=/var/lib/phalanx \
     PYTHONDONTWRITEBYTECODE=1
 # A number, so that runAsNonRoot can be judged; what it writes goes to mounted folders.

@@ -301,3 +301,7 @@ def test_settings_are_read_where_nothing_can_be_written():
 
     assert (0, "") == (done.returncode, done.stderr)
     assert "run.folder" in done.stdout
+
+
+def test_what_was_read_of_a_large_object_is_given_back():
+    assert "MALLOC_MMAP_THRESHOLD_=1048576" in DOCKERFILE
