@@ -13,6 +13,7 @@ from models.errors import PhalanxError
 T = TypeVar("T")
 Json = Mapping[str, Any]
 _NOTHING: Json = {}
+_LONGEST_TIME = 64
 _LONGEST_JSON = 65_536
 
 
@@ -136,6 +137,8 @@ def moment_of(value: object) -> float | None:
 
 @lru_cache(maxsize=65536)
 def _epoch(value: str) -> float:
+    if len(value) > _LONGEST_TIME:
+        raise ValueError(value)
     moment = datetime.fromisoformat(value)
     if moment.tzinfo is None:
         raise ValueError(value)
