@@ -261,7 +261,7 @@ def _others(shown: Mapping[str, _Shown]) -> str:
         beside = f"and beside these no place suits its pods: {shown['detail'].fact}"
         return f"this plan gives places to {shown['to'].fact}, {beside}"
     fact = {key: one.fact for key, one in shown.items()}
-    amount = f"{fact['given']} of {fact['free']} free {fact['frees']}"
+    amount = f"{fact['given']} of {fact['free']} {fact['frees']} free where it fits"
     if "evicting" in fact:
         amount = f"{fact['given']} {fact['gives']}"
     elif "queue" in fact:

@@ -80,7 +80,7 @@ function showQueues(frame, cells, view) {
     dot.style.background = queueTint(frame, at);
     title.append(dot, queue.name + (queue.open ? "" : " (closed)"));
     const now = view === "now" ? queue.used : after[at];
-    const said = [`${now.toLocaleString("en")} GPUs`];
+    const said = [`${now.toLocaleString("en")} GPU${now === 1 ? "" : "s"}`];
     if (queue.quota !== null) said.push(`quota ${queue.quota.toLocaleString("en")}`);
     if (queue.share !== null) said.push(`share ${queue.share.toLocaleString("en")}`);
     if (queue.limit !== null) said.push(`limit ${queue.limit.toLocaleString("en")}`);

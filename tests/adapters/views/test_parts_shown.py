@@ -155,7 +155,7 @@ def test_a_device_booked_beyond_itself_takes_nothing_of_the_others(tmp_path, cap
     told = said(capsys, "describe", "node", "a", "-f", str(path))
 
     assert "1 node, 2 of 3 GPUs free" in plan
-    assert "gives what it needs to default/c: 2 of 2 free GPUs" in plan
+    assert "gives what it needs to default/c: 2 of 2 GPUs free where it fits" in plan
     assert "none, 0.5 compute and 40 GiB too much" in told
     assert "2 of 3 GPUs used" not in said(capsys, "get", "nodes", "-f", str(path))
     assert "1 of 3 GPUs used" in said(capsys, "get", "nodes", "-f", str(path))

@@ -88,7 +88,7 @@ def test_yielding_to_others_says_to_whom_and_how_much():
 
     assert (
         "could start alone; this plan gives what it needs to default/a and default/b: "
-        "6 of 8 free GPUs, and it needs 4"
+        "6 of 8 GPUs free where it fits, and it needs 4"
     ) == message
 
 

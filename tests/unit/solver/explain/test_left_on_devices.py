@@ -103,7 +103,7 @@ def test_who_gets_the_room_of_an_instance_is_named_with_gpus(strategy):
 
     assert (
         "could start alone; this plan gives what it needs to default/most: "
-        "0.8 of 1 free GPUs, and it needs MIG 3g.40gb; "
+        "0.8 of 1 GPUs free where it fits, and it needs MIG 3g.40gb; "
         "no device then has memory slices 0-3 or 4-7 free"
     ) == line.waiting.message
 
@@ -115,7 +115,8 @@ def test_whole_gpus_that_a_part_opens_are_given_to_it():
     plan = decide(snapshot, Policy(tiers=("pods",)), strategy="greedy")
     told = {line.name: line.waiting for line in plan.gangs if line.waiting}
 
-    assert "0.5 of 1 free GPUs, and it needs 1" in told["default/whole"].message
+    amount = "0.5 of 1 GPUs free where it fits, and it needs 1"
+    assert amount in told["default/whole"].message
 
 
 def test_who_gets_parts_gets_as_much_as_they_take_on_their_nodes():
@@ -128,4 +129,5 @@ def test_who_gets_parts_gets_as_much_as_they_take_on_their_nodes():
     plan = decide(snapshot, Policy(), strategy="greedy")
     told = {line.name: line.waiting for line in plan.gangs if line.waiting}
 
-    assert "default/first: 1.5 of 2 free GPUs" in told["default/later"].message
+    amount = "default/first: 1.5 of 2 GPUs free where it fits"
+    assert amount in told["default/later"].message

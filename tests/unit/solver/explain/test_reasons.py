@@ -98,7 +98,7 @@ def test_a_limit_takes_nothing_from_who_waits_where_others_leave_for_who_gets_it
 
     waiting = told(replace(case, gangs=(*case.gangs, late)), "late", policy=Policy())
 
-    assert "8 of 8 free GPUs" in waiting.message
+    assert "8 of 8 GPUs free where it fits" in waiting.message
 
 
 def test_of_a_limit_is_counted_what_leaves_it_for_who_gets_it():
