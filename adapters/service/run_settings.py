@@ -280,15 +280,17 @@ def _word(alias: str) -> str:
     return re.sub(r"(?<=[a-z])([A-Z])", r"-\1", alias).lower()
 
 
-_SECONDS = (
-    "interval",
-    "settle",
-    "shutdown",
-    "evictAfter",
-    "leaseDuration",
-    "leaseRenew",
-    "leaseRetry",
-)
+_UNITS = {
+    **dict.fromkeys(
+        (
+            *("interval", "settle", "watch", "shutdown", "evictAfter"),
+            *("leaseDuration", "leaseRenew", "leaseRetry"),
+        ),
+        "{:g} s",
+    ),
+    "statusRate": "{:g} requests a second",
+    "threads": "at most {} threads",
+}
 
 
 def _shown(name: str, value: object) -> str:
@@ -299,8 +301,6 @@ def _shown(name: str, value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
-        nothing = "as documented" if name == "dialects" else "none"
+        nothing = "no choice made" if name == "dialects" else "none"
         return ", ".join(map(str, value)) or nothing
-    if name == "statusRate":
-        return f"{value:g} requests a second"
-    return f"{value:g} s" if name in _SECONDS else str(value)
+    return _UNITS.get(name, "{}").format(value) or "not set"

@@ -5,12 +5,14 @@ Where an effective setting comes from: default, file, environment, flag.
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import typer
 from pydantic import BaseModel, ValidationError
 
 from models.policy import Policy
+from models.why.reasons import counted
 
 PREFIX = "PHALANX_"
 _WORDS: dict[str, tuple[str, ...]] = {
@@ -170,8 +172,28 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
     "evict.lentFor": _duration,
     "waiting.protectAfter": _duration,
     "waiting.firmAfter": _duration,
+    "waiting.heads": partial(counted, noun="gang"),
+    "waiting.firm": partial(counted, noun="gang"),
     "waiting.gpus": "{} GPUs and more".format,
+    "waiting.slip": "{:g} times what was expected".format,
+    "waiting.budget": "{:g} of the GPU time of the window".format,
+    "waiting.window": _duration,
+    "waiting.outweigh": "{:g} times what it holds up".format,
     "limits.seconds": "{:g} s".format,
     "limits.deterministic": "{:g} units of work".format,
     "limits.gap": "{:g} of the value".format,
+    "limits.workers": partial(counted, noun="thread"),
+    "prices.quota": "{} a GPU, CPU or GiB".format,
+    "prices.limit": "{} a GPU, CPU or GiB".format,
+    "prices.open": "{} a node".format,
+    "prices.tolerate": "{} a taint".format,
+    "prices.label": "{} a value".format,
+    "prices.wait": "{} an hour".format,
+    "prices.move": "{} a pod".format,
+    "prices.level": "{} a level".format,
+    "prices.pods": "{} a pod".format,
+    "prices.weight": "{} a doubling".format,
+    "prices.priority": "{} a step".format,
+    "prices.evict": "{} a GPU".format,
+    "prices.nodes": "{} a GPU".format,
 }

@@ -4,6 +4,7 @@ The command itself: wrong use, help, settings, interrupts and what is written.
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -170,7 +171,15 @@ def test_config_writes_values_with_their_units(capsys):
     assert "units of work" in rows["limits.deterministic"]
     assert "4 from 0s, 5 from 10m, 6 from 1h, 8 from 6h" in rows["ageing"]
     assert "not set" in rows["bands"]
+    assert "0.02 of the GPU time of the window" in rows["waiting.budget"]
+    assert "1d" in rows["waiting.window"]
+    assert "1 a GPU, CPU or GiB" in rows["prices.quota"]
+    assert "60 s" in rows["run.watch"]
+    assert "8 threads" in rows["run.threads"]
+    assert "not set" in rows["run.pause"]
     assert not any("{" in row or "null" in row for row in rows.values())
+    bare = [name for name, row in rows.items() if re.search(r" [0-9.]+ +default$", row)]
+    assert ["seed"] == bare
 
 
 def test_a_bad_environment_value_is_wrong_use(capsys, monkeypatch):
