@@ -17,6 +17,7 @@ from models.plan import Operation
 from models.snapshot import Snapshot
 
 _MOST_WARNINGS = 50
+_LONGEST = 4_096
 _log = logging.getLogger(__name__)
 _MOST_NAMED = 10
 _LEFT = frozenset({"Evict", "Move"})
@@ -224,7 +225,7 @@ class JsonLines(logging.Formatter):
             "time": moment.isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "event": record.getMessage(),
-            **getattr(record, "fields", {}),
+            **_fields(record),
         }
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
@@ -242,8 +243,7 @@ class TextLines(logging.Formatter):
         """
         moment = datetime.fromtimestamp(record.created, UTC)
         fields = " ".join(
-            f"{name}={_worded(value)}"
-            for name, value in getattr(record, "fields", {}).items()
+            f"{name}={_worded(value)}" for name, value in _fields(record).items()
         )
         head = f"{moment:%H:%M:%S} {record.levelname.lower():<7} {record.getMessage()}"
         line = f"{head} {fields}".rstrip()
@@ -251,6 +251,21 @@ class TextLines(logging.Formatter):
             trace = self.formatException(record.exc_info).split("\n")
             line = "\n".join((line, *map(escaped, trace)))
         return line
+
+
+def _fields(record: logging.LogRecord) -> dict[str, object]:
+    """
+    Give the fields of a record; of a text without end its beginning.
+    """
+    return {key: _brief(one) for key, one in getattr(record, "fields", {}).items()}
+
+
+def _brief(value: object) -> object:
+    if isinstance(value, list | tuple):
+        return [_brief(each) for each in value]
+    if isinstance(value, str) and len(value) > _LONGEST:
+        return f"{value[:_LONGEST]}…"
+    return value
 
 
 def _worded(value: object) -> str:

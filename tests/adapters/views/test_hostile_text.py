@@ -193,6 +193,15 @@ def test_a_log_line_is_one_line_and_moves_nothing(form):
     assert form.format(record).isprintable()
 
 
+@pytest.mark.parametrize("form", [TextLines(), JsonLines()])
+def test_a_log_line_ends(form):
+    record = logging.LogRecord("x", logging.INFO, "", 0, "event", None, None)
+    record.fields = {"warning": "y" * 300_000, "gangs": ["ml/a", "z" * 300_000]}
+
+    assert 10_000 > len(form.format(record))
+    assert "ml/a" in form.format(record)
+
+
 def test_a_traceback_in_a_log_moves_nothing():
     error = ValueError(EVIL)
     seen = (ValueError, error, None)
