@@ -80,7 +80,7 @@ function showQueues(frame, cells, view) {
     dot.style.background = queueTint(frame, at);
     title.append(dot, queue.name + (queue.open ? "" : " (closed)"));
     const now = view === "now" ? queue.used : after[at];
-    const said = [`${now.toLocaleString("en")} GPU${now === 1 ? "" : "s"}`];
+    const said = [counted(now, "GPU")];
     if (queue.quota !== null) said.push(`quota ${queue.quota.toLocaleString("en")}`);
     if (queue.share !== null) said.push(`share ${queue.share.toLocaleString("en")}`);
     if (queue.limit !== null) said.push(`limit ${queue.limit.toLocaleString("en")}`);
@@ -164,11 +164,11 @@ function showHelp(line, why) {
   for (const one of found) {
     const others = [["starting", one.others.starts], ["no longer starting", one.others.waits], ["leaving", one.others.leaves]].filter(([, names]) => names.length).map(([word, names]) => `${word} ${names.slice(0, 3).join(", ")}${names.length > 3 ? ` and ${names.length - 3} more` : ""}`);
     if (one.alone) others.push("unless others that wait take it first");
-    list.append(made("li", [one.sentence, ...others].join(", ")));
+    list.append(made("li", `${[one.sentence, ...others].join(", ")} (price ${one.price.toLocaleString("en")})`));
   }
   const left = why.untried ? `; ${counted(why.untried, "change")} not tried` : "";
   const none = why.proven ? "Nothing on the menu helps, which is proven." : `Nothing on the menu was found to help${left}.`;
-  line.replaceChildren(made("b", found.length ? `Would help, cheapest first${why.later ? ", in the next round" : ""}${left}` : none));
+  line.replaceChildren(made("b", found.length ? `Would help, cheapest first (each was planned and judged)${why.later ? ", in the next round" : ""}${left}` : none));
   if (found.length) line.append(list);
   line.append(made("p", `When: ${why.when.sentence}.`));
 }

@@ -150,6 +150,7 @@ def test_why_a_gang_waits_is_proven_when_it_is_lit_up(browser):
 
     assert said.startswith("limit: ")
     assert helps.startswith("Would help, cheapest first")
+    assert "(price " in helps
     assert "raise the limit of q by 2 GPUs" in helps
     assert "When: unknown" in helps
     assert [] == browser.complaints()
