@@ -61,6 +61,13 @@ class GpuPart:
         """
         return self.count if self.share == WHOLE else 0
 
+    @property
+    def num_different(self) -> int:
+        """
+        Count the devices that must be different ones: instances may share one.
+        """
+        return 1 if self.profile else self.count
+
     def memory_on(self, device: int) -> int:
         """
         Give the MiB it takes of a device with so much memory, rounded down of a share.

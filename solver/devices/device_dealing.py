@@ -18,7 +18,7 @@ from solver.devices.packing_items import (
     Wanted,
     fresh_share,
 )
-from solver.devices.part_places import PartItem, item_of
+from solver.devices.part_places import item_of
 
 Pod = tuple[str, GpuPart]
 """
@@ -110,10 +110,9 @@ def _wanted(node: Node, pods: Sequence[Pod]) -> tuple[list[int], tuple[Wanted, .
     for part, members in sorted(kinds.items()):
         item = item_of(part, node)
         assert item is not None
-        taken = PartItem.of(0, item, part)
-        order += [at for at in members for _ in range(taken.times)]
-        number = len(members) * taken.times
-        wanted.append(Wanted(taken.item, taken.devices, number))
+        times = part.count // part.num_different
+        order += [at for at in members for _ in range(times)]
+        wanted.append(Wanted(item, part.num_different, len(members) * times))
     return order, tuple(wanted)
 
 

@@ -6,7 +6,7 @@ depends on what is there, never on the order in which it came.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ _MOST_SEARCHED = 200
 """
 Beside more pods than these on one node, a packing by fit is taken as it is.
 """
+_Runs = tuple[int, list[tuple[tuple[int, ...], int]]]
 Places = tuple[tuple[int, ...], ...]
 """
 The devices of each pod.
@@ -46,20 +47,32 @@ def packed(bins: tuple[Bin, ...], fresh: Bin, wanted: tuple[Wanted, ...]) -> Pac
     """
     Pack pods onto devices, the fullest that takes each first, and search if need be.
     """
-    order = sorted(range(len(wanted)), key=lambda at: (_size(fresh, wanted[at]), at))
-    found = _by_fit(bins, fresh, [wanted[at] for at in order])
-    many = sum(one.number for one in wanted) > _MOST_SEARCHED
-    least = found.opened if many else least_opened(bins, fresh, wanted)
-    for opened in range(least, found.opened):
-        search = PackingSearch([wanted[at] for at in order])
-        places = search.run((*bins, *([fresh] * opened)))
+    order = sorted(range(len(wanted)), key=lambda at: _size(fresh, wanted[at]))
+    ordered = [wanted[at] for at in order]
+    opened, runs = _by_fit(bins, fresh, ordered)
+    every = iter([place for place, times in runs for _ in range(times)])
+    least = opened if _are_many(wanted) else least_opened(bins, fresh, wanted)
+    for fewer in range(least, opened):
+        places = PackingSearch(ordered).run((*bins, *([fresh] * fewer)))
         if places is not None:
-            found = Packed(opened, places)
+            opened, every = fewer, iter([*places])
             break
-    every = iter(found.places)
     places_of = {at: [*islice(every, wanted[at].number)] for at in order}
     in_order = (place for at in range(len(wanted)) for place in places_of[at])
-    return Packed(found.opened, tuple(in_order))
+    return Packed(opened, tuple(in_order))
+
+
+def num_opened(bins: tuple[Bin, ...], fresh: Bin, wanted: tuple[Wanted, ...]) -> int:
+    """
+    Count the idle devices that are opened; of any number of pods, none is listed.
+    """
+    if _are_many(wanted):
+        return _by_fit(bins, fresh, sorted(wanted, key=partial(_size, fresh)))[0]
+    return packed(bins, fresh, wanted).opened
+
+
+def _are_many(wanted: Sequence[Wanted]) -> bool:
+    return sum(one.number for one in wanted) > _MOST_SEARCHED
 
 
 def _size(fresh: Bin, one: Wanted) -> tuple[float, int]:
@@ -70,8 +83,11 @@ def _size(fresh: Bin, one: Wanted) -> tuple[float, int]:
     return -max(amount / max(1, whole) for amount, whole in rooms), -one.devices
 
 
-def _by_fit(bins: Sequence[Bin], fresh: Bin, wanted: Sequence[Wanted]) -> Packed:
-    left, places = list(bins), []
+def _by_fit(bins: Sequence[Bin], fresh: Bin, wanted: Sequence[Wanted]) -> _Runs:
+    """
+    Pack onto the fullest devices, and say how many pods in a row lie on the same ones.
+    """
+    left, runs = list(bins), []
     for one in wanted:
         rest = one.number
         while rest:
@@ -86,9 +102,9 @@ def _by_fit(bins: Sequence[Bin], fresh: Bin, wanted: Sequence[Wanted]) -> Packed
             assert times
             for at in chosen:
                 left[at] = _put_often(left[at], one.item, times)
-            places += [tuple(sorted(chosen))] * times
+            runs.append((tuple(sorted(chosen)), times))
             rest -= times
-    return Packed(len(left) - len(bins), tuple(places))
+    return len(left) - len(bins), runs
 
 
 def _put_often(device: Bin, item: Item, times: int) -> Bin:
@@ -143,7 +159,7 @@ def most_more(
 
     It is -1 where the others do not fit themselves.
     """
-    if packed(bins, fresh, wanted).opened > allowed:
+    if num_opened(bins, fresh, wanted) > allowed:
         return -1
     all_ = (*bins, *([fresh] * allowed))
     if len(all_) < devices:
@@ -152,7 +168,7 @@ def most_more(
     while low < high:
         middle = high if high - low > 1 and low == 0 else (low + high + 1) // 2
         more = (*wanted, Wanted(item, devices, middle))
-        if packed(bins, fresh, more).opened <= allowed:
+        if num_opened(bins, fresh, more) <= allowed:
             low = middle
         else:
             high = middle - 1

@@ -67,15 +67,6 @@ class PartItem:
     devices: int = 1
     times: int = 1
 
-    @staticmethod
-    def of(sort: int, item: Item, part: GpuPart) -> "PartItem":
-        """
-        Say how a pod takes items: instances may share a device, parts may not.
-        """
-        if part.profile:
-            return PartItem(sort, item, times=part.count)
-        return PartItem(sort, item, devices=part.count)
-
 
 class PartPlaces(NamedTuple):
     """
@@ -132,26 +123,25 @@ class NodeDevices:
             none = [-1] * len(self.items)
             return PartPlaces(-1, none, none)
         rest = idle - sum(opened)
-        fits = rest >= 0 and all(
-            number <= one.most for number, one in zip(opened, self.sorts, strict=True)
-        )
-        found, closed = [], []
-        for one in self.items:
-            if not fits or one is None:
-                found.append(-1 if not fits else 0)
-                closed.append(0)
-                continue
-            at, sort = one.sort, self.sorts[one.sort]
-            wanted = self.wanted(at, content)
-            for allowed, row in (
-                (min(opened[at] + rest, sort.most), found),
-                (opened[at], closed),
-            ):
-                more = most_more(
-                    sort.bins, sort.fresh, wanted, one.item, one.devices, allowed
-                )
-                row.append(more // one.times)
-        return PartPlaces(rest, found, closed)
+        sorts = zip(opened, self.sorts, strict=True)
+        if rest < 0 or any(number > one.most for number, one in sorts):
+            return PartPlaces(rest, [-1] * len(self.items), [0] * len(self.items))
+        found = [self._more(one, content, opened, rest) for one in self.items]
+        on_open = [self._more(one, content, opened, 0) for one in self.items]
+        return PartPlaces(rest, found, on_open)
+
+    def _more(
+        self, one: PartItem | None, content: Content, opened: Sequence[int], idle: int
+    ) -> int:
+        """
+        Count the pods that fit beside new ones if so many more idle devices are opened.
+        """
+        if one is None:
+            return 0
+        sort, wanted = self.sorts[one.sort], self.wanted(one.sort, content)
+        allowed = min(opened[one.sort] + idle, sort.most)
+        more = most_more(sort.bins, sort.fresh, wanted, one.item, one.devices, allowed)
+        return more // one.times
 
     def left_over(self, content: Content) -> list[int]:
         """
@@ -204,7 +194,8 @@ def devices_for(
         if item is None or not fits:
             items.append(None)
             continue
-        items.append(PartItem.of(sort, item, part))
+        devices = part.num_different
+        items.append(PartItem(sort, item, devices, part.count // devices))
     of_use = tuple(_of_use(one, at, items) for at, one in enumerate(sorts))
     return NodeDevices(of_use, tuple(items))
 

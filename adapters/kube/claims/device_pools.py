@@ -172,7 +172,8 @@ def _tell(name: PoolName, devices: Iterable[Device], warnings: list[str]) -> Non
         said = ", ".join(names[:_MOST_TOLD]) + (
             f" and {more:,} more" if more > 0 else ""
         )
-        warnings.append(f"pool {name[1]} of driver {name[0]}: device {said} {what}")
+        whose = f"device {said}" if len(names) == 1 else f"devices {said}: each"
+        warnings.append(f"pool {name[1]} of driver {name[0]}: {whose} {what}")
 
 
 def _counter_sets(spec: Json) -> Iterator[tuple[str, Mapping[str, int]]]:

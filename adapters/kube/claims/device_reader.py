@@ -135,7 +135,7 @@ def _device(pool: PoolName, raw: Json, node: str | None, place: str) -> Device:
         attributes=attributes,
         capacities=capacities,
         consumes=tuple(_consumed(raw, f"{place}.consumesCounters")),
-        taints=tuple(_taints(raw, f"{place}.taints")),
+        taints=tuple(_taints(raw, place)),
         is_shared=is_shared,
         unknown=_unknown(raw),
         fields=Fields(
@@ -253,10 +253,11 @@ def _consumed(raw: Json, place: str) -> Iterator[tuple[str, Amounts]]:
 
 def _taints(raw: Json, place: str) -> Iterator[DeviceTaint]:
     for each in records(raw, "taints", place):
-        effect = text(each, "effect", place)
+        key, value, effect = (
+            text(each, word, f"{place}.taints") for word in ("key", "value", "effect")
+        )
         if effect in STOPS:
-            value = text(each, "value", place)
-            yield DeviceTaint(text(each, "key", place), value, effect)
+            yield DeviceTaint(key, value, effect)
 
 
 def counted(raw: Json, place: str) -> Iterator[tuple[str, int]]:

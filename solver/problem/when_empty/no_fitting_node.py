@@ -3,11 +3,11 @@ Why a pod fits no node, even an empty one: the labels, taints and amounts in its
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
-from models.devices.gpu_parts import is_part, part_named
+from models.devices.gpu_parts import GpuPart, is_part, memory_words, part_named
 from models.host_ports import is_host_port
 from models.names import nearest
 from models.nodes import LabelRule, Node, NodeDemand, Terms
@@ -26,9 +26,8 @@ def why_nowhere(room: Room, shapes: Shapes, shape: int) -> Facts:
     """
     allowed = shapes.allowed[shape]
     item = shapes.items[shape]
-    everywhere = np.ones(len(room.nodes), dtype=bool)
     if not allowed.any():
-        return _nobody_allowed(room, item, everywhere)
+        return _nobody_allowed(room, item)
     offered = {name for node in room.nodes for name, n in node.allocatable.items() if n}
     which = "node" if allowed.all() else "matching node"
     parts = []
@@ -38,7 +37,7 @@ def why_nowhere(room: Room, shapes: Shapes, shape: int) -> Facts:
         if not asked:
             continue
         if best < asked and is_part(name):
-            parts.append(f"no {which} has room for {part_named(name)}")
+            parts.append(_too_large(part_named(name), room.nodes, allowed, which))
             continue
         if best <= 0 and name not in offered:
             return {"detail": _not_offered(name, asked, offered)}
@@ -54,10 +53,8 @@ def why_nowhere(room: Room, shapes: Shapes, shape: int) -> Facts:
     if not large.any():
         return {"detail": text}
     out = _ruled_out(room, item, large)
-    return {
-        **out,
-        "detail": f"{text}; of {_number(large)} large enough {out['detail']}",
-    }
+    number = counted(int(large.sum()), "node")
+    return {**out, "detail": f"{text}; of {number} large enough {out['detail']}"}
 
 
 def _not_offered(name: str, asked: int, offered: Collection[str]) -> str:
@@ -65,12 +62,22 @@ def _not_offered(name: str, asked: int, offered: Collection[str]) -> str:
     Say that no node offers a resource; of claimed devices also how many are wanted.
     """
     if name.startswith(CLAIMED_DEVICES):
-        return f"needs {asked} {in_words(name, asked)}; no node offers any"
+        what = f"{asked} {in_words(name, asked)}"
+        return f"needs {what}; no node has any that the claim allows"
     return f"no node offers {in_words(name)}{_meant(name, offered)}"
 
 
-def _number(nodes: Bools) -> str:
-    return counted(int(nodes.sum()), "node")
+def _too_large(part: GpuPart, nodes: Sequence[Node], at: Bools, which: str) -> str:
+    """
+    Say that no node holds a part, and how much memory there is where it asks for more.
+    """
+    most = max(nodes[x].gpu_memory for x in np.flatnonzero(at).tolist())
+    text = f"no {which} has room for {part}"
+    if not part.memory or part.memory <= most:
+        return text
+    if not most:
+        return f"{text}; no {which} says how much memory its GPUs have"
+    return f"{text}; the largest GPU has {memory_words(most)}"
 
 
 def _meant(word: str, known: Collection[str]) -> str:
@@ -80,7 +87,7 @@ def _meant(word: str, known: Collection[str]) -> str:
     return f" (did you mean {found}?)" if found else ""
 
 
-def _nobody_allowed(room: Room, item: Shape, everywhere: Bools) -> Facts:
+def _nobody_allowed(room: Room, item: Shape) -> Facts:
     """
     Say why no node is allowed: a label that none has, else how many fail what.
     """
@@ -92,8 +99,9 @@ def _nobody_allowed(room: Room, item: Shape, everywhere: Bools) -> Facts:
             found = _meant(value, [label for label in labels if label is not None])
             detail = f"no node has the label {key}: {value}{found}"
             return {"detail": detail, "labels": f"{key}={value}"}
-    out = _ruled_out(room, item, everywhere)
-    return {**out, "detail": f"of {_number(everywhere)} {out['detail']}"}
+    out = _ruled_out(room, item, np.ones(len(room.nodes), dtype=bool))
+    number = counted(len(room.nodes), "node")
+    return {**out, "detail": f"of {number} {out['detail']}"}
 
 
 def _ruled_out(room: Room, item: Shape, where: Bools) -> Facts:

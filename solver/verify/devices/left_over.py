@@ -131,7 +131,7 @@ def _used(
     if part.profile:
         known = node.mig is not None and profile_on(node, part) is not None
         fresh = min(idle, len(node.mig.devices)) if known and node.mig else 0
-    if len(able) + fresh < (1 if part.profile else part.count):
+    if len(able) + fresh < part.num_different:
         return 0
     return fresh * WHOLE + sum(left[device] for device in able)
 

@@ -192,13 +192,15 @@ def portion_of(part: GpuPart, memory: int) -> str:
 
 def memory_of(labels: Mapping[str, str]) -> int:
     """
-    Give the MiB of each GPU of a node, down to a multiple of 100; 0 where none says.
+    Give the MiB of each GPU of a node, down to a multiple of 100.
+
+    It is 0 where no label says it, or more than any GPU has.
     """
     said = labels.get("nvidia.com/gpu.memory", "")
     amount = _whole(said)
     if amount >= 2**40:
         amount //= 2**20
-    return amount // 100 * 100
+    return amount // 100 * 100 if amount <= _MOST_MIB else 0
 
 
 def why_not_shared(labels: Mapping[str, str]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 Packing parts onto devices: the fewest opened, whatever the order, within what is there.
 """
 
+import tracemalloc
 from itertools import permutations, product
 from random import Random
 
@@ -80,6 +81,18 @@ def test_thousands_of_small_parts_are_counted_beside_memory():
     small = DeviceShare(1, 81)
 
     assert 7635 == most_more((), SharedBin(1000, 81_500), memory, small, 1, 8)
+
+
+def test_millions_of_small_parts_are_counted_and_not_listed():
+    huge, small = SharedBin(1000, 2**24), DeviceShare(0, 1)
+    most_more.cache_clear()
+    tracemalloc.start()
+    try:
+        assert 2**18 == most_more((), SharedBin(1000, 2**15), (), small, 1, 8)
+        assert 2**27 == most_more((), huge, (), small, 1, 8)
+        assert 2**20 > tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("content", CONTENTS, ids=str)

@@ -108,3 +108,14 @@ def test_devices_that_several_nodes_reach_are_told():
 
     (said,) = pools_of([raw]).warnings
     assert "device gpu-0 is reached from several nodes" in said
+
+    raw["spec"]["devices"] = [gpu(0), gpu(1)]
+
+    (said,) = pools_of([raw]).warnings
+    assert "devices gpu-0, gpu-1: each is reached from several nodes" in said
+
+
+def test_a_list_of_taints_that_is_none_is_named_once():
+    (said,) = pools_of([node_slice("n", [gpu(0, taints="x")])]).warnings
+
+    assert "spec.devices[0].taints: 'x' is not a list" in said

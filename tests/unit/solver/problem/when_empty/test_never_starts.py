@@ -65,7 +65,7 @@ NEVER = {
     "devices that nobody offers": (
         nodes(2),
         gang("g", requests={"claimed-devices.gpu": 2}),
-        "needs 2 devices of class gpu by claim; no node offers any",
+        "needs 2 devices of class gpu by claim; no node has any that the claim allows",
     ),
     "misspelt label": (
         (node("a", labels={"kind": "h200"}),),

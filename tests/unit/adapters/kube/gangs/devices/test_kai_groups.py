@@ -208,6 +208,25 @@ def test_memory_needs_a_node_that_says_how_much_its_gpus_have():
     assert {"h": (0,)} == planned(node(gpus=2), sharing("h"))[0]
 
 
+@pytest.mark.parametrize(
+    ("label", "said"),
+    [
+        ("81559", "; the largest GPU has 81,500 MiB"),
+        ("99999999999999999999", "; no node says how much memory its GPUs have"),
+        ("NaN", "; no node says how much memory its GPUs have"),
+    ],
+)
+def test_too_much_memory_is_told_beside_what_gpus_have(label, said):
+    large = sharing("m", {"gpu-memory": "90000"})
+    own = {"nvidia.com/gpu.memory": label}
+
+    binds, waits = planned(gpus(**own), large, sharing("h"))
+
+    assert {"h": (0,)} == binds
+    told = f"no node has room for 90,000 MiB of one GPU{said}"
+    assert told == waits["m"][1]["detail"]
+
+
 def test_several_devices_are_different_ones():
     two = {"gpu-fraction": "0.5", "gpu-fraction-num-devices": "2"}
     binds, waits = planned(gpus(), *[sharing(f"h-{i}", two) for i in range(3)])
