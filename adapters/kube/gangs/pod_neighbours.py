@@ -86,7 +86,9 @@ def around_of(
 
 class _Neighbourhood:
     """
-    The unfinished pods by gang, and the selectors that matter for those that wait.
+    The unfinished pods by gang, and the selectors that matter for ours.
+
+    A gang that runs may be moved for one that waits, and then starts by its own rules.
     """
 
     def __init__(
@@ -111,7 +113,7 @@ class _Neighbourhood:
         """
         asked = {
             pod.key: self._asked(gang, pod, self._terms[pod.key])
-            for gang, pods in self._gangs.items()
+            for gang, pods in sorted(self._gangs.items(), key=self._comes)
             for pod in pods
             if pod.key in self._terms and (gang != FOREIGN or pod.node is not None)
         }
@@ -130,6 +132,12 @@ class _Neighbourhood:
             node: tuple(sorted(row.items(), key=repr)) for node, row in here.items()
         }
         return self._found
+
+    def _comes(self, item: tuple[str, object]) -> bool:
+        """
+        Put gangs that wait first: too many selectors refuse none of them for others'.
+        """
+        return not self._waiting.get(item[0], False)
 
     def _said(self, pod: PodRecord, asked: Neighbours) -> Neighbours:
         gone = pod.phase is PodPhase.TERMINATING
@@ -152,17 +160,20 @@ class _Neighbourhood:
         Name the selectors that a pod asks by, of those that matter.
         """
         waits = self._waiting.get(gang, False)
-        if waits and any(selector.is_open for selector in terms.selectors()):
+        unclear = any(selector.is_open for selector in terms.selectors())
+        if waits and unclear:
             self._found.reasons.setdefault(gang, f"pod {pod.name}, {_OPEN}")
+        comes = waits or (gang != FOREIGN and not unclear)
+        who = gang if waits else FOREIGN
         near = None
-        if waits and terms.near:
-            name = self._name(tuple(selector for selector, _ in terms.near), gang)
+        if comes and terms.near:
+            name = self._name(tuple(selector for selector, _ in terms.near), who)
             near = Near(name, tuple(sorted({key for _, key in terms.near})))
         spread = {
-            rule._replace(pods=self._name((selector,), gang, _SPREAD))
-            for selector, rule in (terms.spread if waits else ())
+            rule._replace(pods=self._name((selector,), who, _SPREAD))
+            for selector, rule in (terms.spread if comes else ())
         }
-        apart = self._apart(gang, pod, terms, waits=waits)
+        apart = self._apart(gang, pod, terms, comes=comes)
         return Neighbours(
             near=near,
             apart=tuple(sorted(set(apart))),
@@ -184,14 +195,15 @@ class _Neighbourhood:
         return tuple(sorted(Preferred(*pair, n) for pair, n in found.items() if n))
 
     def _apart(
-        self, gang: str, pod: PodRecord, terms: PodTerms, *, waits: bool
+        self, gang: str, pod: PodRecord, terms: PodTerms, *, comes: bool
     ) -> Iterator[Apart]:
+        who = gang if self._waiting.get(gang, False) else FOREIGN
         for selector, key in terms.apart:
             if self._is_exclusive(gang, selector, key):
                 self._found.exclusive.add(pod.key)
                 continue
-            if waits or self._hits_waiting(selector):
-                yield Apart(self._name((selector,), gang), key)
+            if comes or self._hits_ours(selector):
+                yield Apart(self._name((selector,), who), key)
 
     def _is_exclusive(self, gang: str, selector: PodSelector, key: str) -> bool:
         """
@@ -206,14 +218,11 @@ class _Neighbourhood:
             self._exclusive[at] = 1 < mine == len(hits) == len(self._gangs[gang])
         return self._exclusive[at]
 
-    def _hits_waiting(self, selector: PodSelector) -> bool:
+    def _hits_ours(self, selector: PodSelector) -> bool:
         """
-        Tell whether a selector selects a pod that waits for us.
+        Tell whether a selector selects a pod of ours.
         """
-        return any(
-            gang != FOREIGN and self._waiting[gang]
-            for _, gang in self._index.selected(selector)
-        )
+        return any(gang != FOREIGN for _, gang in self._index.selected(selector))
 
     def _name(
         self, selectors: tuple[PodSelector, ...], gang: str, prefix: str = ""

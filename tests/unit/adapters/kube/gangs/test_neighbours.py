@@ -212,12 +212,19 @@ def test_labels_of_namespaces_that_nobody_knows_let_a_gang_wait():
     )
 
 
-def test_selectors_of_pods_that_nobody_waits_for_are_not_said():
+def test_selectors_of_others_that_select_nobody_of_ours_are_not_said():
+    there = keeping(affinity=apart(app="x"), labels={"app": "x"})
+    found = neighbours(node("n"), there, pod("waits", labels={"app": "y"}))
+
+    assert not any(leaf for leaves in found.values() for leaf in leaves)
+
+
+def test_who_runs_keeps_its_rules_since_it_may_be_moved():
     rules = apart(app="x")
     there = keeping(affinity=rules, schedulerName="phalanx", labels={"app": "x"})
     found = neighbours(node("n"), there, pod("waits", labels={"app": "y"}))
 
-    assert not any(leaf for leaves in found.values() for leaf in leaves)
+    assert any(leaf.apart for leaves in found.values() for leaf in leaves)
 
 
 def test_spread_is_read_with_its_policies():
