@@ -13,7 +13,7 @@ REACHED, ALONE, NEAR, APART, SPREAD = "reached", "alone", "near", "apart", "spre
 Kinds of rules: what a node is, what a gang asks of it, and who else is on it.
 """
 _SAID = {
-    DRAINED: " is drained, with {free} free",
+    DRAINED: " is closed to new pods, with {free} free",
     TAINT: " is a taint that it does not tolerate{there}",
     SELECTOR: " is asked for{there} without it",
     FREE: "finds too few free volumes of {at} where it may be",

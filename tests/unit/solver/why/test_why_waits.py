@@ -104,7 +104,7 @@ def test_a_drained_node_is_named_with_what_is_free_there():
     found = why(snapshot([node("n0", 4), closed], [gang("a", gpus=8)]), "a")
 
     assert [("nodes", "away")] == rules(found)
-    assert "away is drained, with 8 GPUs free" == found.sentence
+    assert "away is closed to new pods, with 8 GPUs free" == found.sentence
 
 
 def test_room_beside_a_drained_node_is_part_of_the_core():
