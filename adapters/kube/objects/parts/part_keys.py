@@ -73,6 +73,7 @@ READ: tuple[ContractWords, ...] = (
     ContractWords(
         name=VGPU,
         resources=VGPU_RESOURCES,
+        replaced=("volcano.sh/vgpu-memory-percentage",),
         wishes={
             "volcano.sh/vgpu-use-gpuuuid": (),
             "volcano.sh/vgpu-nouse-gpuuuid": (),

@@ -102,6 +102,16 @@ def test_vgpu_without_memory_is_all_of_a_card_and_has_ten_sharers():
     )
 
 
+def test_no_node_of_volcano_offers_the_percentage_that_its_pods_ask_for():
+    asked = {f"{VGPU}-number": 1, f"{VGPU}-memory-percentage": 25}
+
+    found = pod_record(asks("p", **asked))
+
+    assert GpuPart("vgpu", 100, 250) == found.part.part
+    assert f"{VGPU}-number" in found.requests
+    assert f"{VGPU}-memory-percentage" not in found.requests
+
+
 def test_hami_asks_for_no_whole_gpu():
     found = pod_record(asks("p", **{f"{HAMI}/gpu": 2, f"{HAMI}/gpumem": 3000}))
 
