@@ -105,16 +105,17 @@ class Opened:
         may lack room, and what found no place gives no right.
         """
         has_room = whole or has_room_later(self.problem, draft)
-        if not (has_room and has_room_now(self.now, draft)):
-            return False
-        if draft.exits and strands_reserved(self.now, draft):
+        has_room = has_room and has_room_now(self.now, draft)
+        if not has_room or (draft.exits and strands_reserved(self.now, draft)):
             return False
         most = self.problem.policy.evict.max_lost_per_gpu
         if not draft.exits or (whole and most is None):
             return True
-        after, _ = freeze(self.now, draft, self.now.step)
-        gangs = after.gangs
-        names = {f"{gangs[x.gang].namespace}/{x.pod.name}" for x in draft.exits}
+        try:
+            after, _ = freeze(self.now, draft, self.now.step)
+        except LookupError:  # No device is left for who is moved.
+            return False
+        names = {f"{after.gangs[x.gang].namespace}/{x.pod.name}" for x in draft.exits}
         found = departures_of(after).items()
         departures = [one for name, one in found if name in names]
         if not whole and not (

@@ -14,10 +14,14 @@ from models.resources import GPU_SHARE, SHARES_PER_GPU
 from solver import decide
 from solver.problem.problem import problem_of
 from solver.score.tiers import tier_keys
+from solver.verify import verify
+from tests.helpers.build import snapshot
 from tests.helpers.rounds.cases import random_snapshot
+from tests.helpers.rounds.parts import fraction, part_gang, sharing
 from tests.helpers.rounds.waiting_cases import with_sharers
 from tests.helpers.truth.proofs import first_lost
 
+WAITING = (500, 700, 200, 500)
 SEEDS = (*range(8), 17, 42, 58)
 """
 In 17 others are promised what whole GPUs leave, in 42 a node has too many choices, in
@@ -32,6 +36,27 @@ def test_a_round_with_parts_is_planned_as_it_is_asked(seed, strategy):
     snapshot, policy = with_sharers(seed)
 
     assert decide(snapshot, policy, strategy=strategy).fallback is None
+
+
+def test_a_round_goes_on_where_no_gpu_is_left_for_a_pod_that_moves():
+    given = snapshot(
+        [sharing(gpus=3)],
+        [
+            part_gang("g0", fraction(200), ("n0", 1)),
+            part_gang("g1", fraction(600), ("n0", 2)),
+            part_gang("g2", fraction(500), ("n0", 1)),
+            *(part_gang(f"w{at}", fraction(x)) for at, x in enumerate(WAITING)),
+        ],
+    )
+
+    plan = decide(given, Policy())
+
+    assert not verify(given, Policy(), plan)
+    assert {"w0", "w1", "w2"} == {
+        step.gang.partition("/")[2]
+        for step in plan.operations
+        if step.op in {"Bind", "Reserve"}
+    }
 
 
 @pytest.mark.drawn

@@ -73,11 +73,11 @@ def _too_large(part: GpuPart, nodes: Sequence[Node], at: Bools, which: str) -> s
     """
     most = max(nodes[x].gpu_memory for x in np.flatnonzero(at).tolist())
     text = f"no {which} has room for {part}"
-    if not part.memory or part.memory <= most:
+    if part.memory <= most:
         return text
-    if not most:
-        return f"{text}; no {which} says how much memory its GPUs have"
-    return f"{text}; the largest GPU has {memory_words(most)}"
+    largest = f"the largest GPU has {memory_words(most)}"
+    unsaid = f"no {which} says how much memory its GPUs have"
+    return f"{text}; {largest if most else unsaid}"
 
 
 def _meant(word: str, known: Collection[str]) -> str:
