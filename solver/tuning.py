@@ -184,8 +184,8 @@ class Search:
     step_part: float = _is(
         0.5,
         "part",
-        "of its share that a tier of a step with evictions may use up",
-        "evict/large-gang",
+        "of what is left that a tier of a step with evictions may use up",
+        "evict/mixed-4k",
     )
     tier_part: float = _is(
         0.5,

@@ -31,14 +31,13 @@ def start_heads(
     Those with room now are let start anywhere first; where one of them does not, nodes
     are held for all, and only what comes to as much as without is proven.
     """
-    waiting = tuple(head for head in heads if not head.ready)
-    if len(waiting) == len(heads):
-        return replace(plan(with_heads(problem, heads), budget), heads=tuple(heads))
-    with budget.keeping(problem.tuning.explain.kept_for_reserved):
-        free = plan(with_heads(problem, waiting), budget)
     ready = {head.key for head in heads if head.ready}
+    waiting = tuple(head for head in heads if not head.ready)
+    kept = problem.tuning.explain.kept_for_reserved
+    with budget.keeping(kept if ready else 0.0):
+        free = replace(plan(with_heads(problem, waiting), budget), heads=waiting)
     if all(free.draft.starts(unit) for unit in problem.units if unit.key in ready):
-        return replace(free, heads=waiting)
+        return free
     held = plan(with_heads(problem, heads), budget)
     return replace(conditional(held, free), heads=tuple(heads))
 

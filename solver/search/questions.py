@@ -31,18 +31,19 @@ class Questions:
 
     def share(self, at: int) -> float:
         """
-        Give a tier's share of what is left, all open tiers considered.
+        Give a tier's share of what is left for all open ones; in a step a part of it.
+
+        Without a proof of the tiers before, later ones of a step have none either.
         """
         best, tuning = self.best, self.best.problem.tuning.search
-        open_tiers = sum(
-            value != bound
-            for value, bound in zip(best.values[at:], best.bounds[at:], strict=True)
-        )
-        part = 1.0 if self.model.opened is None else tuning.step_part
-        if best.keys[at].name == "order" and self.budget.limits.seconds is None:
-            part *= tuning.tie_break
         left = max(0.0, self.budget.left)
-        return left / max(1.0, open_tiers * tuning.tier_part) * part
+        if self.model.opened is not None:
+            return left * tuning.step_part
+        pairs = zip(best.values[at:], best.bounds[at:], strict=True)
+        open_tiers = sum(value != bound for value, bound in pairs)
+        if best.keys[at].name == "order" and self.budget.limits.seconds is None:
+            left *= tuning.tie_break
+        return left / max(1.0, open_tiers * tuning.tier_part)
 
     def is_closed(self, at: int) -> bool:
         """
