@@ -325,8 +325,7 @@ def _solved(
     plan = STRATEGIES[strategy]
     with budget.keeping(bare.tuning.explain.kept_for_reserved if again else 0.0):
         outcome = start_heads(problem, line.heads, budget, plan)
-        heads = outcome.heads
-        lent = lent_to_any(problem, {head.key for head in heads})
+        lent = lent_to_any(problem, {head.key for head in outcome.heads})
         problem, outcome = serve_heads(problem, outcome, budget, plan)
         heads = outcome.heads
         held = held_gpus(outcome.problem, outcome.draft, heads, bare.shapes)
@@ -340,18 +339,18 @@ def _solved(
             # What was taken to cost nothing does.
             heads, held = (), 0
             outcome = plan(problem, budget)
-    outcome = for_the_helped(outcome, bare, lent) if lent else outcome
+    # Which of equally good nodes are held is a matter of their names.
+    holding = [head for head in heads if not head.ready]
+    if lent or with_heads(problem, holding) is not problem:
+        outcome = for_the_helped(outcome, bare, lent)
+    turns = (line.next_turn(held), next_loan(problem, heads))
     return replace(
         outcome,
         heads=heads,
         held=held,
-        turn=_first(line.next_turn(held), next_loan(problem, heads)),
+        turn=min((turn for turn in turns if turn is not None), default=None),
         lent=lent_by(problem, heads, outcome.draft),
     )
-
-
-def _first(*moments: int | None) -> int | None:
-    return min((moment for moment in moments if moment is not None), default=None)
 
 
 def _still_waiting(heads: Sequence[Head], outcome: Outcome) -> tuple[Head, ...]:

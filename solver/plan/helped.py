@@ -18,7 +18,7 @@ def for_the_helped(outcome: Outcome, bare: Problem, stale: Collection[str]) -> O
 
     It helps whom it can, and nobody asked what could start if they left.  So a tier is
     proven only as long as no choice of them could be better.  So it is with gangs that
-    were lent nodes, and are not called back.
+    were lent nodes, and are not called back, and where other nodes could be held.
 
     Parameters
     ----------

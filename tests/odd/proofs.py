@@ -20,8 +20,10 @@ def contradiction(document: Part, seed: int) -> str | None:
     Say in one line where one plan is better in what another of the round calls proven.
     """
     scenario = read(document)
-    other = None if scenario is None else read(renamed(document, seed))
-    if scenario is None or other is None:
+    if scenario is None or not document["given"].get("nodes"):
+        return None
+    other = read(renamed(document, seed))
+    if other is None:
         return None
     plan = decide(scenario.snapshot, scenario.policy)
     again = _decided(other, seed=seed)
