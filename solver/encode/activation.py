@@ -214,11 +214,11 @@ def _open_cells(problem: Problem, classes: Classes, vars_: RigidVars) -> list[in
     List the domains that may hold the gang: where it runs, else all that have room.
     """
     state = vars_.state
-    required = state.nodes[0].topology
-    assert required is not None
-    assert required.required is not None
-    names = classes.domain_names[vars_.level]
-    used = running_domains(problem, state, state.nodes[0], required, required.required)
+    names, (_, required) = (
+        classes.domain_names[vars_.level],
+        classes.levels[vars_.level],
+    )
+    used = running_domains(problem, state, state.nodes[0], required)
     if used:
         if len(used) > 1 or OUTSIDE in used:
             return []

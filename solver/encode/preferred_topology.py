@@ -28,7 +28,7 @@ def add_preferred_domains(
     level = classes.levels.index((demand.topology, demand.preferred))
     names = classes.domain_names[level]
     node = vars_.state.nodes[at]
-    running = running_domains(problem, vars_.state, node, demand, demand.preferred)
+    running = running_domains(problem, vars_.state, node, demand.preferred)
     known = {-1 if d == OUTSIDE else names.index(d) for d in running}
     opened = []
     for domain, pods in pods_inside(classes, vars_, at, level).items():

@@ -2,7 +2,6 @@
 Required topology: all pods below a tree node in one domain of a level.
 """
 
-from models.topology import TopologyDemand
 from solver.effort.cp_sat import cp_model
 from solver.encode.node_classes import Classes
 from solver.encode.variables import ChoiceVars, Linear
@@ -27,7 +26,7 @@ def add_required_domain(
     if demand is None or demand.required is None or here is None:
         return
     level = classes.levels.index((demand.topology, demand.required))
-    allowed = _pinned(problem, classes, vars_.state, at, demand, level)
+    allowed = _pinned(problem, classes, vars_.state, at, level)
     chosen = []
     for domain, pods in pods_inside(classes, vars_, at, level).items():
         if domain < 0 or (allowed is not None and domain not in allowed):
@@ -44,15 +43,10 @@ def add_required_domain(
 
 
 def _pinned(
-    problem: Problem,
-    classes: Classes,
-    state: Standing,
-    at: int,
-    demand: TopologyDemand,
-    level: int,
+    problem: Problem, classes: Classes, state: Standing, at: int, level: int
 ) -> set[int] | None:
-    assert demand.required is not None
-    used = running_domains(problem, state, state.nodes[at], demand, demand.required)
+    _, required = classes.levels[level]
+    used = running_domains(problem, state, state.nodes[at], required)
     if not used:
         return None
     if len(used) > 1 or OUTSIDE in used:

@@ -132,9 +132,7 @@ def _topology(problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) ->
             demand = node.topology
             if demand is None or demand.preferred is None:
                 continue
-            running = running_domains(
-                problem, vars_.state, node, demand, demand.preferred
-            )
+            running = running_domains(problem, vars_.state, node, demand.preferred)
             total.constant += max(0, len(running) - 1)
             if at not in vars_.active:
                 continue

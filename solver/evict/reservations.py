@@ -220,7 +220,7 @@ def _is_together(
             continue
         level = demand.required
         cells = problem.domains.cells(demand.topology, level)
-        used = running_domains(problem, state, node, demand, level)
+        used = running_domains(problem, state, node, level)
         used |= {cells.names[cell] for cell in cells.on(hosts)}
         if len(used) > 1 or OUTSIDE in used:
             return False

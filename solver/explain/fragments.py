@@ -60,7 +60,7 @@ def _room(problem: Problem, state: Standing, at: int) -> tuple[int, str]:
             continue
         level = demand.required
         cells = problem.domains.cells(demand.topology, level)
-        used = running_cells(problem, state, node, demand, level)
+        used = running_cells(problem, state, node, level)
         room = _in_one(counts, cells.of_node, len(cells.names), used)
         if room < best:
             which = "where its pods run" if used else f"in one {level}"

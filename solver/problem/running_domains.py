@@ -4,22 +4,19 @@ Where a tree node's pods are: the domains that pin, and the preferred ones used.
 
 from dataclasses import replace
 
-from models.topology import Domain, TopologyDemand
+from models.topology import Domain
 from solver.problem.gang_state import Standing, TreeNode
 from solver.problem.node_room import Places
 from solver.problem.problem import Problem
 
 
 def running_cells(
-    problem: Problem,
-    state: Standing,
-    node: TreeNode,
-    demand: TopologyDemand,
-    level: str,
+    problem: Problem, state: Standing, node: TreeNode, level: str
 ) -> set[int]:
     """
     List the domains in which pods below a tree node run; lost nodes pin nothing.
     """
+    assert node.topology is not None
     index = problem.room.index
     hosts = [
         index[pod.node]
@@ -27,21 +24,18 @@ def running_cells(
         for pod in state.leaves[i].running
         if pod.node in index
     ]
-    return problem.domains.cells(demand.topology, level).on(hosts)
+    return problem.domains.cells(node.topology.topology, level).on(hosts)
 
 
 def running_domains(
-    problem: Problem,
-    state: Standing,
-    node: TreeNode,
-    demand: TopologyDemand,
-    level: str,
+    problem: Problem, state: Standing, node: TreeNode, level: str
 ) -> set[Domain]:
     """
     Name the domains in which pods below a tree node run.
     """
-    names = problem.domains.cells(demand.topology, level).names
-    return {names[cell] for cell in running_cells(problem, state, node, demand, level)}
+    assert node.topology is not None
+    names = problem.domains.cells(node.topology.topology, level).names
+    return {names[cell] for cell in running_cells(problem, state, node, level)}
 
 
 def idle_spread(problem: Problem) -> int:
@@ -86,23 +80,11 @@ def least_spread(problem: Problem) -> int:
     """
     Count the preferred domains beyond the first that are used already.
     """
-    total = 0
-    for unit in problem.units:
-        for state in unit.states:
-            for node in state.nodes:
-                demand = node.topology
-                if demand is None or demand.preferred is None:
-                    continue
-                used = running_cells(problem, state, node, demand, demand.preferred)
-                total += max(0, len(used) - 1)
-    return total
+    states = (state for unit in problem.units for state in unit.states)
+    return sum(spread_of(problem, state, None) for state in states)
 
 
-def spread_of(
-    problem: Problem,
-    state: Standing,
-    places: Places | None,
-) -> int:
+def spread_of(problem: Problem, state: Standing, places: Places | None) -> int:
     """
     Count a gang's preferred domains beyond the first, over its tree nodes.
     """
@@ -112,7 +94,7 @@ def spread_of(
         if demand is None or demand.preferred is None:
             continue
         level = demand.preferred
-        used = running_cells(problem, state, node, demand, level)
+        used = running_cells(problem, state, node, level)
         if places is not None:
             cells = problem.domains.cells(demand.topology, level)
             used |= cells.on([host for i in node.leaves for host in places[i]])

@@ -60,7 +60,7 @@ def _of_node(
     assert demand is not None
     assert demand.required is not None
     level = demand.required
-    used = running_cells(problem, state, node, demand, level)
+    used = running_cells(problem, state, node, level)
     may = np.ones(len(cells.names), dtype=bool)
     may[0] = False
     if used:

@@ -29,7 +29,7 @@ def cheapest_domains(
     assert demand.required is not None
     problem = work.problem
     cells = problem.domains.cells(demand.topology, demand.required)
-    used = running_cells(problem, state, node, demand, demand.required)
+    used = running_cells(problem, state, node, demand.required)
     rows = work.placed.get(state.key, {})
     used |= cells.on([host for i in node.leaves for host in rows.get(i, ())])
     if 0 in used or len(used) > 1:

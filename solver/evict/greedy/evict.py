@@ -50,7 +50,8 @@ def evict_by_hand(
     }
     places = {key: rows for key, rows in draft.places.items() if key not in again}
     kept = replace(draft, places=places, entitled=draft.entitled - again)
-    return _ByHand(problem, kept, victims, movers, budget).run()
+    step = HandStep(_for_all_nodes(problem), kept, victims, movers, budget)
+    return _ByHand(step, kept).run()
 
 
 class _ByHand:
@@ -58,17 +59,10 @@ class _ByHand:
     The starts and exits of one step while they are made.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        draft: Draft,
-        victims: Victims,
-        movers: Sequence[Mover] | None,
-        budget: Budget | None,
-    ) -> None:
-        self.problem = _for_all_nodes(problem)
+    def __init__(self, step: HandStep, draft: Draft) -> None:
+        self.problem = problem = step.problem
         self.before = draft.exits
-        self.step = step = HandStep(self.problem, draft, victims, movers, budget)
+        self.step = step
         self.room = RoomMaking(step)
         self.failed = Refusals(self.problem)
         self.batches: dict[str, tuple[str, ...]] = {}
