@@ -19,14 +19,14 @@ from solver.evict.stale import letting_go, stale_departures, stale_gangs
 from solver.explain.reasons import explain
 from solver.hold.heads import Head, head_facts, line_of
 from solver.hold.held_back import held_gpus
-from solver.hold.held_nodes import lent_by, next_loan, with_heads
+from solver.hold.held_nodes import lent_by, next_loan
 from solver.hold.lent_out import lent_to_any
 from solver.hold.turns import budget_left
 from solver.next_snapshot import carry_out
 from solver.plan.helped import for_the_helped
 from solver.plan.placement import placement_of
 from solver.plan.plan import LinesMemo, lines_memo, plan_of
-from solver.plan.serve_heads import serve_heads, start_heads
+from solver.plan.serve_heads import BesideHeads, serve_heads, start_heads
 from solver.plan.short_lived import conditional, short_lived, started, without
 from solver.problem.given import ProblemMemo
 from solver.problem.problem import Problem, Unit, problem_of
@@ -322,26 +322,24 @@ def _solved(
     line = line_of(problem)
     budget.watch.lap("problem")
     again = not void and _may_outrank(problem, problem.units)
-    plan = STRATEGIES[strategy]
+    beside = BesideHeads(STRATEGIES[strategy], bare, budget)
     with budget.keeping(bare.tuning.explain.kept_for_reserved if again else 0.0):
-        outcome = start_heads(problem, line.heads, budget, plan)
+        outcome = start_heads(problem, line.heads, beside)
         lent = lent_to_any(problem, {head.key for head in outcome.heads})
-        problem, outcome = serve_heads(problem, outcome, budget, plan)
+        problem, outcome = serve_heads(problem, outcome, beside)
         heads = outcome.heads
         held = held_gpus(outcome.problem, outcome.draft, heads, bare.shapes)
         others = _still_waiting(heads, outcome)
         if held and len(others) < len(heads):
-            without = plan(with_heads(problem, others), budget)
+            without = beside.planned(problem, others)
             if _still_waiting(heads, without) == others:
                 heads, outcome = others, without
                 held = held_gpus(outcome.problem, outcome.draft, heads, bare.shapes)
         if held and budget_left(bare.snapshot, bare.policy) <= 0:
             # What was taken to cost nothing does.
             heads, held = (), 0
-            outcome = plan(problem, budget)
-    # Which of equally good nodes are held is a matter of their names.
-    holding = [head for head in heads if not head.ready]
-    if lent or with_heads(problem, holding) is not problem:
+            outcome = beside.planned(problem, ())
+    if lent:
         outcome = for_the_helped(outcome, bare, lent)
     turns = (line.next_turn(held), next_loan(problem, heads))
     return replace(

@@ -23,13 +23,13 @@ from solver.run_times.time_left import RunTimeForecast
 
 def with_heads(problem: Problem, heads: Sequence[Head]) -> Problem:
     """
-    Keep others off the nodes that are held for heads.
+    Keep others off the nodes that are held for heads; the same where nobody is.
     """
     holding = [head for head in heads if head.nodes]
     if not holding:
         return problem
-    bans = _Holds(problem, holding).bans()
-    return replace(problem, shapes=kept_off(problem.shapes, bans)) if bans else problem
+    shapes = kept_off(problem.shapes, _Holds(problem, holding).bans())
+    return problem if shapes is problem.shapes else replace(problem, shapes=shapes)
 
 
 def lent_by(

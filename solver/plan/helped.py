@@ -16,9 +16,8 @@ def for_the_helped(outcome: Outcome, bare: Problem, stale: Collection[str]) -> O
     """
     Say of a plan that it is the best for those stale gangs that it helps.
 
-    It helps whom it can, and nobody asked what could start if they left.  So a tier is
-    proven only as long as no choice of them could be better.  So it is with gangs that
-    were lent nodes, and are not called back, and where other nodes could be held.
+    It helps whom it can, and nobody asked what could start if they left.  So it is with
+    gangs that were lent nodes, and are not called back.
 
     Parameters
     ----------
@@ -30,9 +29,22 @@ def for_the_helped(outcome: Outcome, bare: Problem, stale: Collection[str]) -> O
         All gangs that leave unless they are helped, or that could be called back.
     """
     gone = letting_go(bare, stale)
-    rest = replace(gone, units=bare.units, stuck=bare.stuck)
+    return within_bounds(outcome, replace(gone, units=bare.units, stuck=bare.stuck))
+
+
+def within_bounds(outcome: Outcome, bare: Problem) -> Outcome:
+    """
+    Call a tier proven only as long as no choice at all in a round could be better.
+
+    Parameters
+    ----------
+    outcome
+        The plan, whose proofs are for one choice of what was fixed before.
+    bare
+        The round before anything is chosen.
+    """
     widest = {
-        (str(key.name), key.label): widest_bound(rest, key)
+        (str(key.name), key.label): widest_bound(bare, key)
         for key in tier_keys(outcome.problem)
     }
     sure = True

@@ -3,7 +3,7 @@ Heads that start: on any nodes where they can, or where others were lent theirs.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from solver.effort.budget import Budget
 from solver.evict.beneficiaries import departures_of
@@ -12,6 +12,7 @@ from solver.hold.heads import Head
 from solver.hold.held_nodes import with_heads
 from solver.place.complete import loaded
 from solver.plan.called_back import called_back
+from solver.plan.helped import within_bounds
 from solver.plan.short_lived import conditional
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem, Unit
@@ -22,8 +23,30 @@ from solver.search.search_outcome import Outcome
 Strategy = Callable[[Problem, Budget], Outcome]
 
 
+@dataclass(frozen=True, slots=True)
+class BesideHeads:
+    """
+    A strategy beside held nodes, in the limit of a round that is ``bare`` of plans.
+    """
+
+    plan: Strategy
+    bare: Problem
+    budget: Budget
+
+    def planned(self, problem: Problem, heads: Sequence[Head]) -> Outcome:
+        """
+        Plan with nodes held for heads.
+
+        Which of equally good nodes that are is a matter of their names: where anybody
+        is kept off them, nothing is proven but what none of them would change.
+        """
+        held = with_heads(problem, heads)
+        outcome = self.plan(held, self.budget)
+        return outcome if held is problem else within_bounds(outcome, self.bare)
+
+
 def start_heads(
-    problem: Problem, heads: Sequence[Head], budget: Budget, plan: Strategy
+    problem: Problem, heads: Sequence[Head], beside: BesideHeads
 ) -> Outcome:
     """
     Plan with nodes held for heads, but for those that start without.
@@ -34,16 +57,16 @@ def start_heads(
     ready = {head.key for head in heads if head.ready}
     waiting = tuple(head for head in heads if not head.ready)
     kept = problem.tuning.explain.kept_for_reserved
-    with budget.keeping(kept if ready else 0.0):
-        free = replace(plan(with_heads(problem, waiting), budget), heads=waiting)
+    with beside.budget.keeping(kept if ready else 0.0):
+        free = replace(beside.planned(problem, waiting), heads=waiting)
     if all(free.draft.starts(unit) for unit in problem.units if unit.key in ready):
         return free
-    held = plan(with_heads(problem, heads), budget)
+    held = beside.planned(problem, heads)
     return replace(conditional(held, free), heads=tuple(heads))
 
 
 def serve_heads(
-    problem: Problem, outcome: Outcome, budget: Budget, plan: Strategy
+    problem: Problem, outcome: Outcome, beside: BesideHeads
 ) -> tuple[Problem, Outcome]:
     """
     Plan again for each head that waits and whose nodes others leave, if it starts then.
@@ -58,22 +81,20 @@ def serve_heads(
         The round before nodes are held.
     outcome
         How it was planned, with its heads.
-    budget
-        What it may use up.
-    plan
-        The strategy.
+    beside
+        How it is planned again.
     """
     for head in outcome.heads:
         unit = _waiting(problem, head, outcome)
         after = None if unit is None else called_back(problem, unit, head.nodes)
         if unit is None or after is None:
             continue
-        if budget.left <= 0:
-            budget.cut.add("lend")
+        if beside.budget.left <= 0:
+            beside.budget.cut.add("lend")
             break
         left = {unit.key for unit in after.units}
         others = tuple(other for other in outcome.heads if other.key in left)
-        found = plan(with_heads(after, others), budget)
+        found = beside.planned(after, others)
         if _serves(found, outcome, unit) and _all_are_needed(found):
             problem = after
             outcome = replace(conditional(found, outcome), heads=others)

@@ -126,6 +126,8 @@ def kept_off(shapes: Shapes, bans: Mapping[tuple[str, int], tuple[int, ...]]) ->
                 items.append(replace(items[row], banned=banned))
                 rows.append(row)
         of_leaf[leaf] = index[row, nodes]
+    if len(rows) == len(shapes.items):
+        return shapes
     free = np.ones((len(rows), shapes.allowed.shape[1]), dtype=bool)
     for at, item in enumerate(items):
         free[at, list(item.banned)] = False

@@ -4,8 +4,10 @@ Which nodes are held for a head, until when, and against whom.
 
 import pytest
 
+from models.policy import Evict, Policy
 from solver.hold.heads import heads_of
 from solver.hold.held_nodes import with_heads
+from solver.round import decide
 from tests.helpers.build import (
     gang,
     group,
@@ -15,6 +17,7 @@ from tests.helpers.build import (
     queue,
     required,
     selector,
+    snapshot,
 )
 from tests.helpers.rounds.heads import (
     HOUR,
@@ -236,9 +239,39 @@ def test_who_may_not_be_there_anyway_keeps_its_shape():
         gang("small", demand=selector(pool="small")),
     )
 
-    assert with_heads(problem, heads_of(problem)).shapes.of_leaf == (
-        problem.shapes.of_leaf
+    assert with_heads(problem, heads_of(problem)) is problem
+
+
+def proofs(pool):
+    """
+    Plan for one who waits beside a head, in a pool; one node of two is held.
+    """
+    hosts = [node(f"n{i}", labels={"pool": f"p{i}"}) for i in range(3)]
+    plan = decide(
+        snapshot(
+            hosts,
+            [
+                busy("r", "n0", gpus=7, max_runtime=HOUR),
+                busy("s", "n1", gpus=7, max_runtime=HOUR),
+                busy("t", "n2"),
+                large(minimum=1),
+                gang("other", gpus=1, demand=selector(pool=pool)),
+            ],
+        ),
+        Policy(evict=Evict(preempt=False, reclaim=False, consolidate=False)),
     )
+    return bool(plan.operations), {tier.proof for tier in plan.tiers}
+
+
+def test_nothing_is_proven_but_what_no_choice_of_held_nodes_would_change():
+    starts, said = proofs("p0")
+
+    assert not starts
+    assert "conditional" in said
+
+
+def test_all_is_proven_where_held_nodes_keep_nobody_off():
+    assert proofs("p2") == (True, {"proven"})
 
 
 def test_hosts_banned_for_mates_stay_banned():
