@@ -39,14 +39,12 @@ def without_topology(problem: Problem) -> Problem:
 
 
 def _relaxed(unit: Unit) -> Unit:
-    states = tuple(
-        replace(
-            state,
-            nodes=tuple(
-                node if node.topology is None else replace(node, topology=None)
-                for node in state.nodes
-            ),
-        )
-        for state in unit.states
+    if all(node.topology is None for state in unit.states for node in state.nodes):
+        return unit
+    return replace(
+        unit,
+        states=tuple(
+            replace(s, nodes=tuple(replace(node, topology=None) for node in s.nodes))
+            for s in unit.states
+        ),
     )
-    return replace(unit, states=states)
