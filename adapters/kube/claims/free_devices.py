@@ -12,6 +12,7 @@ from adapters.kube.claims.device_reader import DeviceName
 from adapters.kube.claims.device_requests import HeldDevice
 from adapters.kube.claims.gpu_shares import shares_of, shares_there, told_of_choices
 from adapters.kube.claims.node_bins import DevicesOfNode, NodeBin
+from adapters.kube.claims.said_gpus import said_of
 from adapters.kube.objects.fields import FieldError
 
 _Bins = tuple[tuple[HeldDevice, ...], Sequence[NodeBin] | str]
@@ -23,8 +24,8 @@ class FreeDevices:
 
     ``items`` are the kinds that pods ask for, ``singles`` those that bins know: of one
     with a choice, what it is made of.  ``faults`` are the kinds that cannot be
-    evaluated, ``shares`` what others count as GPUs, and ``shares_there`` what nodes
-    have of these.
+    evaluated, ``shares`` what others count as GPUs, ``shares_there`` what nodes have of
+    these, and ``said`` what slices say of the GPUs of nodes.
     """
 
     def __init__(self, pools: Pools) -> None:
@@ -48,6 +49,7 @@ class FreeDevices:
         self.shares_there = {
             node: shares_there(own.devices) for node, own in self.nodes.items()
         }
+        self.said = {node: said_of(own.devices) for node, own in self.nodes.items()}
 
     def see(self, items: Iterable[Item]) -> None:
         """

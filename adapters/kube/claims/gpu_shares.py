@@ -86,11 +86,18 @@ def _asked(ask: DeviceAsk, pool: Pool, matching: DeviceMatching) -> int:
     return most
 
 
+def is_gpu_device(device: Device) -> bool:
+    """
+    Tell whether a device is of a driver of GPUs.
+    """
+    return "gpu" in device.name[0]
+
+
 def _share(device: Device) -> int:
     """
     Count one device: those of drivers of GPUs, slices by their profiles.
     """
-    if "gpu" not in device.name[0]:
+    if not is_gpu_device(device):
         return 0
     number = _profile(device)
     return SHARES_PER_GPU if number is None else number * _SEVENTH

@@ -205,7 +205,7 @@ class ClusterGangs:
             ports=frozenset().union(*(look.gangs.ports for look in looks)),
             slots=self._slots(wide, nodes).beside(volumes_offered(found, nodes)),
             volumes=volumes_reached(found, nodes),
-            claimed=self.devices.offered,
+            claimed=self.devices.of_nodes,
             others=self.others,
             places=places,
         )

@@ -7,6 +7,7 @@ A node is made anew only where its record changed, or a pod that counts there.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from adapters.kube.claims.said_gpus import NOTHING, Claimable
 from adapters.kube.gangs.devices.kai_groups import kai_node
 from adapters.kube.gangs.devices.shared_devices import Devices, SharedNode, shared_node
 from adapters.kube.gangs.storage.attached_volumes import (
@@ -25,9 +26,7 @@ from models.host_ports import ports_offered
 from models.neighbours import Neighbours, ReachedVolumes
 from models.nodes import Node
 from models.resources import (
-    CLAIMED_GPUS,
     GPU,
-    SHARES_PER_GPU,
     Resources,
     add,
     is_gpu,
@@ -35,8 +34,6 @@ from models.resources import (
     num_gpus,
 )
 
-_COUNT = "nvidia.com/gpu.count"
-_DIGITS = 6
 NO_DEVICES: Devices = {}
 Others = tuple[tuple[Neighbours, int], ...]
 Reached = tuple[ReachedVolumes, ...]
@@ -53,7 +50,7 @@ class AskedOfNodes:
     others reach, ``others`` neighbours that are there, ``places`` labels that say in
     which HyperNodes it is.  ``contracts`` are those in which parts of GPUs are asked
     for, ``devices`` what objects beside nodes say, ``claimed`` what can be claimed of
-    each.  ``binder`` says that KAI's is there.
+    each, and what slices say of its GPUs.  ``binder`` says that KAI's is there.
     """
 
     by_name: bool = False
@@ -64,7 +61,7 @@ class AskedOfNodes:
     places: Mapping[str, Labels] = field(default_factory=dict)
     contracts: frozenset[str] = frozenset()
     devices: Mapping[str, RegisteredGpus] = field(default_factory=dict)
-    claimed: Mapping[str, Resources] = field(default_factory=dict)
+    claimed: Mapping[str, Claimable] = field(default_factory=dict)
     binder: bool = False
 
     def of(self, node: str) -> "_With":
@@ -73,12 +70,12 @@ class AskedOfNodes:
         """
         around = self.others.get(node, ()), self.volumes.get(node, ())
         places = self.places.get(node, {})
-        claimed = self.claimed.get(node, {})
+        claimed = self.claimed.get(node, NOTHING)
         beside = self.devices.get(node), self.contracts, claimed, self.binder
         return self.by_name, self.ports, self.slots.of(node), around, places, beside
 
 
-_Shared = tuple[RegisteredGpus | None, frozenset[str], Resources, bool]
+_Shared = tuple[RegisteredGpus | None, frozenset[str], Claimable, bool]
 _Around = tuple[Others, Reached]
 _With = tuple[bool, frozenset[str], SlotsOfNode, _Around, Labels, _Shared]
 _Made = tuple[NodeRecord, _With, Node, tuple[str, ...], Devices, str]
@@ -218,11 +215,11 @@ class NodeLoads:
     def _node(self, record: NodeRecord, asked: _With) -> _Made:
         node = record.node
         by_name, ports, slots, (neighbours, volumes), places, more = asked
-        beside, contracts, claimed, binder = more
+        beside, contracts, claimable, binder = more
         here = sorted(self._pods.get(node.name, {}).values(), key=_by_key)
         ours = [pod for pod in here if self._is_ours(pod)]
         others = [pod for pod in here if not self._is_ours(pod)]
-        claimed, said = _agreed(node, claimed)
+        claimed, said = _agreed(node, claimable)
         said += [f"node {node.name}: {fault}" for fault in record.invalid]
         closer = next((pod for pod in (*ours, *others) if pod.uncounted), None)
         if closer is not None:
@@ -278,15 +275,14 @@ def _by_key(pod: PodRecord) -> tuple[str, str]:
     return pod.key, pod.uid
 
 
-def _agreed(node: Node, claimed: Resources) -> tuple[Resources, list[str]]:
+def _agreed(node: Node, claimable: Claimable) -> tuple[Resources, list[str]]:
     """
-    Give what can be claimed of a node; nothing where its slices have GPUs too many.
+    Give what can be claimed of a node; nothing where its labels say something else.
     """
-    said = node.labels.get(_COUNT, "")
-    there = claimed.get(CLAIMED_GPUS, 0) // SHARES_PER_GPU
-    if not said.isdecimal() or len(said) > _DIGITS or there <= int(said):
+    claimed, of_slices = claimable
+    what = of_slices.contradiction(node.labels, claimed) if claimed else ""
+    if not what:
         return claimed, []
-    what = f"label {_COUNT} says {said}, and its slices have {there} GPUs"
     return {}, [f"node {node.name}: no devices by claim: {what}"]
 
 

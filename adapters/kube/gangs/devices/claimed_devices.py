@@ -10,6 +10,7 @@ from adapters.kube.claims.claim_users import ClaimUsers
 from adapters.kube.claims.device_items import Item
 from adapters.kube.claims.device_requests import DeviceClaim
 from adapters.kube.claims.device_rows import DeviceRows
+from adapters.kube.claims.said_gpus import Claimable, SaidGpus
 from adapters.kube.gangs.workloads.leaves import Member
 from adapters.kube.objects.constraints import selector_terms
 from adapters.kube.objects.fields import FieldError
@@ -31,7 +32,7 @@ class ClaimedDevices:
 
     ``faults`` are items that cannot be evaluated; ``shared`` are the claims that
     several pods wait for, each with the row that stands for it.  ``shares`` is what
-    items count as GPUs.
+    items count as GPUs, ``said`` what slices say of the GPUs of nodes.
     """
 
     users: ClaimUsers = field(default_factory=ClaimUsers)
@@ -40,6 +41,7 @@ class ClaimedDevices:
     shared: Mapping[str, str] = field(default_factory=dict)
     shares: Mapping[Item, int] = field(default_factory=dict)
     offered: Mapping[str, Resources] = field(default_factory=dict)
+    said: Mapping[str, SaidGpus] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     _requests: dict[frozenset[tuple[str, int]], Resources] = field(
         default_factory=dict, compare=False
@@ -183,6 +185,15 @@ class ClaimedDevices:
             if spec and not fault and self.users.carries(pod, claim)
             for item, number in self.users.items(spec).items()
         )
+
+    @property
+    def of_nodes(self) -> Mapping[str, Claimable]:
+        """
+        Give what can be claimed of each node, and what is said of its GPUs.
+        """
+        none = SaidGpus()
+        offered = self.offered.items()
+        return {at: (what, self.said.get(at, none)) for at, what in offered}
 
     @property
     def counts_gpus(self) -> bool:

@@ -103,8 +103,9 @@ class DeviceRoom:
         faults = {**free.faults, **rows.left_out}
         found = ClaimedDevices(users, rows, faults, shared, free.shares)
         there = free.shares_there if found.counts_gpus else {}
+        said = free.said if found.counts_gpus else {}
         offered = _offered(found, mine, there)
-        return replace(found, offered=offered, warnings=warnings)
+        return replace(found, offered=offered, said=said, warnings=warnings)
 
     def _users(
         self, wide: Objects, ours: Sequence[PodRecord], others: Iterable[PodRecord]

@@ -149,6 +149,72 @@ def test_more_gpus_in_slices_than_a_label_says_close_the_devices_of_the_node():
     assert "label nvidia.com/gpu.count says 1, and its slices have 2 GPUs" in said[0]
 
 
+H100, SLICE = "NVIDIA H100 80GB HBM3", "NVIDIA A100-SXM4-40GB MIG 1g.5gb"
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "slices"),
+    [
+        ("memory", "40960", "81920 MiB"),
+        ("memory", "0", "81920 MiB"),
+        ("product", "NVIDIA-A100-SXM4-80GB", H100),
+        ("product", "NVIDIA-L40S", H100),
+        ("product", "NVIDIA-GeForce-RTX-4090", H100),
+    ],
+)
+def test_slices_of_other_gpus_than_a_label_says_give_no_devices(label, value, slices):
+    devices = node_slice("n", [gpu(0)]), node_slice("other", [gpu(0)])
+    labels = {f"nvidia.com/gpu.{label}": value}
+    nodes = node("n", gpus=0, labels=labels), node("other", gpus=0)
+    claims = *asking("p"), *asking("q")
+    starts, waits, said = decided(*nodes, *devices, *claims, pod("plain", gpus=0))
+
+    assert {"p": "other"} == {
+        name: at for name, at in starts.items() if name != "plain"
+    }
+    assert {"q"} == waits.keys()
+    assert "plain" in starts
+    what = f"label nvidia.com/gpu.{label} says {value}, and its slices {slices}"
+    assert said == (f"node n: no devices by claim: {what}",)
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "product"),
+    [
+        ("memory", "81559", H100),
+        ("memory", "", H100),
+        ("memory", "80Gi", H100),
+        ("memory", "9" * 30, H100),
+        ("product", "NVIDIA-H100-80GB-HBM3", H100),
+        ("product", "NVIDIA-H100-80GB-HBM3-SHARED", H100),
+        ("product", "NVIDIA-H100-80GB-HBM3-MIG-1g.10gb", H100),
+        ("product", "H100", H100),
+        ("product", "GPU", H100),
+        ("product", "", H100),
+        ("product", "NVIDIA-A100-SXM4-40GB", SLICE),
+        ("product", "NVIDIA-GeForce-RTX-4090", "GeForce RTX 4090"),
+        ("product", "NVIDIA-L40S", "Unknown"),
+        ("mig.strategy", "single", H100),
+    ],
+)
+def test_a_label_that_says_the_same_in_other_words_closes_nothing(
+    label, value, product
+):
+    there = node("n", gpus=0, labels={f"nvidia.com/gpu.{label}": value})
+    devices = node_slice("n", [gpu(0, product)])
+
+    assert ({"p": "n"}, {}, ()) == decided(there, devices, *asking("p"))
+
+
+def test_labels_of_slices_agree_with_slices_of_any_size():
+    sets, devices = cut_gpus("n", 1)
+    labels = {"nvidia.com/gpu.memory": "9984", "nvidia.com/gpu.count": "7"}
+
+    assert "no devices" not in str(
+        decided(node("n", gpus=0, labels=labels), sets, devices, *asking("p"))[2]
+    )
+
+
 def test_a_class_whose_selector_throws_keeps_who_asks_for_it_alone():
     broken = device_class("broken", f"{attribute('nothing')} == 'x'")
     starts, waits, _ = planned(
