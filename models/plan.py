@@ -195,6 +195,13 @@ class Plan:
     holds: tuple[Hold, ...] = ()
     turn: int | None = field(default=None, compare=False)
 
+    @property
+    def states(self) -> dict[str, str]:
+        """
+        Give the state of each gang by its name.
+        """
+        return {line.name: str(line.state) for line in self.gangs}
+
     def paid_holds(self) -> tuple[Hold, ...]:
         """
         Give the holds that count: while nothing idles for them, they keep nobody off.

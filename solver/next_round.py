@@ -49,7 +49,7 @@ def next_moment(
         if policy.makes_leave(borrowing=False):
             queues = {queue.name: queue for queue in snapshot.queues}
             gangs = snapshot.gangs
-            moments += [m for gang in gangs for m in _protection(gang, queues, policy)]
+            moments += [m for gang in gangs for m in protection(gang, queues, policy)]
         moments += [] if plan is None else _by_plan(snapshot, policy, plan)
         moments += [] if eases is None or not policy.waiting.heads else [eases]
     return min((moment for moment in moments if moment > 0), default=None)
@@ -97,7 +97,7 @@ def _while_waiting(gang: Gang, policy: Policy) -> Iterator[int]:
         yield policy.waiting.protect_after - gang.passed_over
 
 
-def _protection(
+def protection(
     gang: Gang, queues: Mapping[str, Queue], policy: Policy
 ) -> Iterator[int]:
     """

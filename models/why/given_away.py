@@ -14,7 +14,7 @@ def held_back(names: Sequence[str]) -> Blocker:
     Say behind whom a gang is held back that could start alone.
     """
     behind = listed(names, "gang")
-    detail = f"could start alone, and is held back for {behind}"
+    detail = f", and is held back for {behind}"
     facts: Facts = {"gangs": len(names), "behind": behind, "detail": detail}
     return Blocker(rule=Verdict.OUTRANKED, facts=facts)
 
@@ -34,16 +34,14 @@ def taken(
     names = listed([*shares], "gang") or "others"
     given, have = amount(resource, total), amount(resource, free)
     wanted = words.get("wanted", amount(resource, needs))
-    alone = f"could start alone and needs {wanted}; this plan gives"
-    rest = words.get("rest", "")
-    detail = f"{alone} {given} to {names}, of {have} that are free{rest}"
+    start = f"; needs {wanted}; this plan gives {given} to {names}"
+    detail = f"{start}, of {have} that are free{words.get('rest', '')}"
     if whose:
-        detail = f"{alone} {given} to {names}, of {have} that {whose}"
+        detail = f"{start}, of {have} that {whose}"
     elif total > free and needs <= free:
-        detail = f"{alone} {given} to {names}; {have} are free before others leave"
+        detail = f"{start}; {have} are free before others leave"
     elif needs > free:
-        detail = f"could start if others left for it; {alone} {given} to {names}"
-        detail = detail.replace("could start alone and ", "")
+        detail = start
     facts: Facts = {"gangs": len(shares), "to": names, "detail": detail}
     return Blocker(
         rule=Verdict.OUTRANKED,

@@ -2,7 +2,7 @@
 A line of the menu: a change by an amount, and which rules it could take away.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -19,6 +19,7 @@ OF_OTHERS = frozenset(
         Verdict.DEVICES,
         Verdict.TOPOLOGY,
         Verdict.NEIGHBOURS,
+        Verdict.VOLUMES,
         Verdict.SHARE,
         Verdict.PROTECTED,
     }
@@ -26,7 +27,7 @@ OF_OTHERS = frozenset(
 """
 What may give way once others leave, or once more may be made to leave.
 """
-OF_ROOM = OF_OTHERS - {Verdict.LIMIT, Verdict.QUOTA} | {Verdict.NODES, Verdict.VOLUMES}
+OF_ROOM = OF_OTHERS - {Verdict.LIMIT, Verdict.QUOTA} | {Verdict.NODES}
 """
 What may give way where there is more room, in which others have their places, too.
 """
@@ -56,6 +57,12 @@ class MenuLine:
         The amounts that make sense, the least first.
         """
         return range(self.least, self.most + 1)
+
+    def amount_in(self, changes: Sequence[Change]) -> int:
+        """
+        Give the amount of this line that some changes have.
+        """
+        return next(by for by in self.amounts if self.change(by) in changes)
 
     @classmethod
     def once(

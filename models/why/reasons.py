@@ -152,13 +152,19 @@ def _readable(facts: Mapping[str, Fact]) -> dict[str, _Shown]:
     shown.setdefault("leave", _Shown("others"))
     shown["after"] = _Shown(_duration(facts.get("seconds", "?")))
     shown |= _holder(shown)
-    if "evicting" in facts:
-        shown["though"] = _Shown(" if others left for it")
+    shown["though"] = _Shown(though(facts))
     if "who" in facts:
         shown["whose"] = _Shown(f": {shown['used'].fact} held by {facts['who']}")
     if "nearest" in facts:
         shown["near"] = _Shown(f" (did you mean {facts['nearest']}?)")
     return defaultdict(lambda: _Shown("?"), shown)
+
+
+def though(facts: Mapping[str, Fact]) -> str:
+    """
+    Say that a gang that could start alone could do so only if others left for it.
+    """
+    return " if others left for it" if "evicting" in facts else ""
 
 
 def _duration(seconds: Fact) -> str:

@@ -2,11 +2,18 @@
 Remedies: changes with which a gang that waits would start, and what they cost others.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from models.changes import Change
+from models.devices.gpu_counts import in_gpus
 from models.memory.start_record import LikelyStart
-from models.why.verdicts import Verdict
+from models.why.verdicts import Blocker, Verdict, WhyWaits
+
+STARTS = ("Starting", "Reserved")
+"""
+States of gangs that a plan starts.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +31,13 @@ class Remedy:
     starts: tuple[str, ...] = ()
     waits: tuple[str, ...] = ()
     leaves: tuple[str, ...] = ()
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """
+        Put those first that start most more than they stop, of these the cheapest.
+        """
+        return len(self.waits) - len(self.starts), self.price
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,3 +96,47 @@ class WhySummary:
     best: Remedy | None = None
     tried: int = 0
     untried: int = 0
+
+
+def others_changed(
+    before: Mapping[str, str], after: Mapping[str, str], gang: str
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """
+    List which others start, no longer start, and leave, be it to start elsewhere.
+    """
+    starts, waits, leaves = list[str](), list[str](), list[str]()
+    for name in sorted(set(before) - {gang}):
+        was, now = before[name], after.get(name)
+        if was == "Running" and now in (*STARTS, "Waiting"):
+            leaves.append(name)
+        elif now in STARTS and was not in (*STARTS, "Growing"):
+            starts.append(name)
+        elif now == "Waiting" and was in (*STARTS, "Growing"):
+            waits.append(name)
+        elif now == "Evicting" and was != "Evicting":
+            leaves.append(name)
+    return tuple(starts), tuple(waits), tuple(leaves)
+
+
+def held_back(
+    whys: Sequence[WhyWaits], shares: Mapping[str, int]
+) -> tuple[HeldBack, ...]:
+    """
+    Count gangs by the rule that decides, those first that hold back most GPUs.
+
+    The GPUs that each gang needs are given in 1/7000.
+    """
+    found: dict[tuple[Verdict, str], list[str]] = {}
+    for why in whys:
+        first = why.because[0] if why.because else Blocker(rule=why.verdict)
+        found.setdefault((first.rule, first.at), []).append(why.gang)
+    rows = [
+        HeldBack(
+            rule=rule,
+            at=at,
+            gangs=len(names),
+            gpus=in_gpus(sum(shares[x] for x in names)),
+        )
+        for (rule, at), names in found.items()
+    ]
+    return tuple(sorted(rows, key=lambda x: (-x.gpus, -x.gangs, x.rule, x.at)))

@@ -14,7 +14,7 @@ from models.devices.gpu_counts import counted_gpus, in_gpus
 from models.devices.gpu_parts import is_part, wanted
 from models.errors import escaped
 from models.resources import GPU_SHARE
-from models.why.reasons import Fact, Reason, ended
+from models.why.reasons import Fact, Reason, ended, though
 from models.why.resource_words import noun, plain
 
 MOST_SAID = 400
@@ -109,6 +109,7 @@ class Blocker:
         said["limit"] = "at most" if "outside" in said else "its limit"
         said["named"] = f": {said['who']}" if said.get("who") else ""
         said["kept"] = f": {said['kept']}" if "kept" in said else ""
+        said["though"] = though(self.facts)
         said["more"] = ended({"resource": self.resource, **self.facts})
         said["counting"] = said.get("where", "")
         said.setdefault("where", " where it may be")
@@ -258,7 +259,7 @@ _SENTENCES: dict[Verdict, str] = {
         "queue {at} is due {has} and uses {used}"
     ),
     Verdict.PROTECTED: "the gangs that could make room are protected{named}",
-    Verdict.OUTRANKED: "{detail}",
+    Verdict.OUTRANKED: "could start alone{though}{detail}",
     Verdict.UNDECIDED: "undecided within the limit of this round{detail}",
     Verdict.NONE: "{detail}",
 }

@@ -3,7 +3,7 @@ What is said of a gang where nobody looks for rules: it does not wait, or cannot
 """
 
 from models.plan import GangLine
-from models.why.reasons import NOTHING_NEEDED, Waiting
+from models.why.reasons import NOTHING_NEEDED, Waiting, though
 from models.why.verdicts import VERDICT_OF, Blocker, Verdict, WhyWaits
 
 
@@ -39,13 +39,14 @@ def not_ready(gang: str, waiting: Waiting) -> WhyWaits:
     at = next((facts[key] for key in ("queue", "mate", "by") if key in facts), "")
     resource = str(facts.get("resource", "pods" if "have" in facts else ""))
     verdict = VERDICT_OF[waiting.reason]
+    detail = waiting.message.removeprefix(f"could start alone{though(facts)}")
     entry = Blocker(
         rule=verdict,
         at=str(at),
         resource=resource,
         has=has if isinstance(has, int) else None,
         needs=needs if isinstance(needs, int) else None,
-        facts={"detail": waiting.message, **facts, "reason": waiting.reason.value},
+        facts={"detail": detail, **facts, "reason": waiting.reason.value},
     )
     return WhyWaits(
         gang=gang,

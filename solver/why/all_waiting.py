@@ -19,8 +19,8 @@ from models.plan import Plan
 from models.policy import Policy, Prices
 from models.resources import SHARES_PER_GPU, unit_of
 from models.snapshot import Snapshot
-from models.why.remedies import HeldBack, Remedy, WhySummary
-from models.why.verdicts import Blocker, Verdict, WhyWaits
+from models.why.remedies import Remedy, WhySummary, held_back
+from models.why.verdicts import Verdict, WhyWaits
 from solver.problem.gang_state import least_need
 from solver.problem.problem import Problem
 from solver.why.trial import Trial, trial_of
@@ -59,7 +59,7 @@ def why_all_wait(
     return WhySummary(
         gangs=len(whys),
         gpus=in_gpus(sum(shares.values())),
-        blockers=_blockers(whys, shares),
+        blockers=held_back(whys, shares),
         best=best,
         tried=trial.tried,
         untried=trial.untried,
@@ -79,26 +79,6 @@ def _shares(problem: Problem, gang: str) -> int:
     return needed if least is None else least
 
 
-def _blockers(whys: Sequence[WhyWaits], shares: dict[str, int]) -> tuple[HeldBack, ...]:
-    """
-    Count gangs by the rule that decides, those first that hold back most GPUs.
-    """
-    found: dict[tuple[Verdict, str], list[str]] = {}
-    for why in whys:
-        first = why.because[0] if why.because else Blocker(rule=why.verdict)
-        found.setdefault((first.rule, first.at), []).append(why.gang)
-    rows = [
-        HeldBack(
-            rule=rule,
-            at=at,
-            gangs=len(names),
-            gpus=in_gpus(sum(shares[x] for x in names)),
-        )
-        for (rule, at), names in found.items()
-    ]
-    return tuple(sorted(rows, key=lambda x: (-x.gpus, -x.gangs, x.rule, x.at)))
-
-
 def _best(trial: Trial, whys: Sequence[WhyWaits], problem: Problem) -> Remedy | None:
     """
     Try single changes; of those that start the most give the cheapest.
@@ -107,7 +87,7 @@ def _best(trial: Trial, whys: Sequence[WhyWaits], problem: Problem) -> Remedy | 
     asked = frozenset(why.gang for why in whys)
     for change, price in _changes(whys, problem, trial.policy.prices):
         remedy = _tried(trial, asked, change, price)
-        if remedy is not None and (best is None or _rank(remedy) < _rank(best)):
+        if remedy is not None and (best is None or remedy.rank < best.rank):
             best = remedy
     return None if best is None else _least(trial, asked, best)
 
@@ -124,14 +104,9 @@ def _tried(
         return None
     if plan is None:
         return None
-    after = {line.name: str(line.state) for line in plan.gangs}
-    remedy = trial.told((change,), price, after)
+    remedy = trial.told((change,), price, plan.states)
     remedy = replace(remedy, starts=tuple(x for x in remedy.starts if x in asked))
     return remedy if len(remedy.starts) > len(remedy.waits) else None
-
-
-def _rank(remedy: Remedy) -> tuple[int, int]:
-    return len(remedy.waits) - len(remedy.starts), remedy.price
 
 
 def _least(trial: Trial, asked: frozenset[str], best: Remedy) -> Remedy:
@@ -147,7 +122,7 @@ def _least(trial: Trial, asked: frozenset[str], best: Remedy) -> Remedy:
         middle = (low + high) // 2
         less = replace(change, amount=NewAmount(by=middle))
         found = _tried(trial, asked, less, each * middle)
-        if found is not None and _rank(found)[0] <= _rank(best)[0]:
+        if found is not None and found.rank[0] <= best.rank[0]:
             best, high = found, middle
         else:
             low = middle

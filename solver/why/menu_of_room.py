@@ -15,7 +15,7 @@ from models.changes import (
 )
 from models.changes.passed_time import ends_in
 from models.devices.gpu_counts import shares_asked
-from models.gangs import Gang, PodPhase, pod_sets
+from models.gangs import PodPhase, pod_sets
 from models.nodes import Node
 from models.plan import Plan
 from models.policy import Prices
@@ -24,6 +24,7 @@ from models.why.kept_off import DRAINED
 from models.why.menu_line import OF_OTHERS, OF_ROOM, MenuLine
 from models.why.verdicts import Verdict
 from solver.explain.room_now import rows_of
+from solver.next_round import protection
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem, Unit
 from solver.why.named_rules import NamedRule
@@ -86,24 +87,10 @@ def _moments(problem: Problem, unit: Unit) -> Iterator[int]:
         left = ends_in(gang)
         if left is not None:
             yield max(1, left)
-        if problem.policy.evict.reclaim or problem.policy.evict.preempt:
-            for name in queues.chain(gang.queue):
-                queue = queues.queues[name]
-                yield from _unprotected(
-                    gang, queue.reclaim_min_runtime, queue.preempt_min_runtime
-                )
-
-
-def _unprotected(gang: Gang, *clocks: int) -> Iterator[int]:
-    ran = [
-        pod.seconds
-        for leaf in pod_sets(gang.tree)
-        for pod in leaf.pods
-        if pod.phase is PodPhase.RUNNING
-    ]
-    for clock in clocks:
-        if ran and clock > min(ran):
-            yield clock - min(ran)
+        yield from filter(
+            lambda moment: moment > 0,
+            protection(gang, queues.queues, problem.policy),
+        )
 
 
 def _of_moves(problem: Problem, prices: Prices) -> Iterator[MenuLine]:

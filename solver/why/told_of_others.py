@@ -31,8 +31,15 @@ from solver.why.worlds import Rules
 
 def of_others(ask: StartUnder, core: Rules, given: GivenToOthers) -> Blocker:
     """
-    Say who gets what a unit could have used, and how much of it.
+    Say who gets what a unit could have used, were it alone or others left for it.
     """
+    found, alone = _of_others(ask, core, given), frozenset(ask.rules) - {OUTRANKED}
+    if not (ask.answer(alone) and ask.proof(alone)):
+        return found
+    return replace(found, facts={**found.facts, "evicting": 1})
+
+
+def _of_others(ask: StartUnder, core: Rules, given: GivenToOthers) -> Blocker:
     problem, unit = ask.world(core - {OUTRANKED})
     if given.held_for:
         return held_back(given.held_for)
@@ -102,7 +109,7 @@ def _beside_whom(ask: StartUnder, core: Rules, given: GivenToOthers) -> Blocker 
     if not who:
         return None
     names = listed(who, "gang")
-    detail = f"could start alone; this plan gives places to {names}"
+    detail = f"; this plan gives places to {names}"
     facts: Facts = {"gangs": len(who), "to": names, "detail": detail}
     return Blocker(rule=Verdict.OUTRANKED, facts=facts)
 

@@ -21,7 +21,7 @@ from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
 from models.why.menu_line import MenuLine
-from models.why.remedies import Remedy
+from models.why.remedies import STARTS, Remedy, others_changed
 from solver.next_snapshot import carry_out
 from solver.problem.problem import Problem, problem_of, together
 from solver.round import (
@@ -50,8 +50,7 @@ UNITS_OF_SIZE = 2000.0
 """
 Deterministic units for one such round, times its nodes and gangs.
 """
-_STARTS = ("Starting", "Reserved")
-_HELPED = frozenset({"Starting", "Reserved", "Running", "Growing"})
+_HELPED = frozenset({*STARTS, "Running", "Growing"})
 Lines = Sequence[tuple[MenuLine, int]]
 Found = TypeVar("Found")
 
@@ -70,7 +69,7 @@ def trial_of(snapshot: Snapshot, policy: Policy, plan: Plan, gang: str) -> "Tria
         snapshot=snapshot,
         policy=policy,
         gang=gang,
-        before=_states(plan),
+        before=plan.states,
         tries=min(MOST_TRIES, max(LEAST_TRIES, SIZE_TRIED // size)),
         tries_alone=min(MOST_ALONE, max(LEAST_ALONE, SIZE_ALONE // size)),
     )
@@ -127,14 +126,14 @@ class Trial:
             self.alone = replace(after, gangs=kept)
         following = self.round_of(after, self.policy)
         if following is not None:
-            self.before = _states(following)
+            self.before = following.states
 
     @property
     def crowded(self) -> bool:
         """
         Tell whether more may help less: others may take it first.
         """
-        wanted = {"Waiting", "Growing", *_STARTS}
+        wanted = {"Waiting", "Growing", *STARTS}
         return any(
             state in wanted for name, state in self.before.items() if name != self.gang
         )
@@ -172,9 +171,9 @@ class Trial:
             return remedy
         problem = self.problem_with(remedy.changes)
         plan = self.round_of(problem.snapshot, problem.policy)
-        if plan is None or _states(plan).get(self.gang) not in _HELPED:
+        if plan is None or plan.states.get(self.gang) not in _HELPED:
             return remedy
-        return self.told(remedy.changes, remedy.price, _states(plan))
+        return self.told(remedy.changes, remedy.price, plan.states)
 
     def _alone(self, lines: Lines) -> Remedy | None:
         """
@@ -199,7 +198,7 @@ class Trial:
         try:
             then = changed(alone, changes)
             plan = propose(then, policy, budget, options)
-            after = _states(plan)
+            after = plan.states
             if after.get(self.gang) not in _HELPED:
                 return None  # what helps nobody need not be judged
             judged(then, policy, plan, budget.watch, memo)
@@ -240,7 +239,7 @@ class Trial:
         if plan is None:
             return None
         self.plans[changes] = problem, plan
-        after = _states(plan)
+        after = plan.states
         if after.get(self.gang) not in _HELPED:
             self.open |= not is_closed(plan.tiers)
             return None
@@ -276,30 +275,10 @@ class Trial:
         """
         Say what others gain and lose.
         """
-        starts, waits, leaves = _others(self.before, after, self.gang)
+        starts, waits, leaves = others_changed(self.before, after, self.gang)
         return Remedy(
             changes=changes, price=price, starts=starts, waits=waits, leaves=leaves
         )
-
-
-def _others(
-    before: Mapping[str, str], after: Mapping[str, str], gang: str
-) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """
-    List which others start, no longer start, and leave, be it to start elsewhere.
-    """
-    starts, waits, leaves = list[str](), list[str](), list[str]()
-    for name in sorted(set(before) - {gang}):
-        was, now = before[name], after.get(name)
-        if was == "Running" and now in (*_STARTS, "Waiting"):
-            leaves.append(name)
-        elif now in _STARTS and was not in (*_STARTS, "Growing"):
-            starts.append(name)
-        elif now == "Waiting" and was in (*_STARTS, "Growing"):
-            waits.append(name)
-        elif now == "Evicting" and was != "Evicting":
-            leaves.append(name)
-    return tuple(starts), tuple(waits), tuple(leaves)
 
 
 def _halved(amounts: range, tried: Callable[[int], Found | None]) -> Found | None:
@@ -330,14 +309,3 @@ def _guessed(
         low, high = (low, middle) if found is not None else (middle, high)
         best = found if found is not None else best
     return best
-
-
-def _states(plan: Plan) -> dict[str, str]:
-    return {line.name: str(line.state) for line in plan.gangs}
-
-
-def amount_in(line: MenuLine, remedy: Remedy) -> int:
-    """
-    Give the amount of a line that a remedy has.
-    """
-    return next(by for by in line.amounts if line.change(by) in remedy.changes)

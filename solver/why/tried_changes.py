@@ -17,7 +17,7 @@ from solver.why.given_to_others import given_by
 from solver.why.menu import menu_of
 from solver.why.named_rules import rules_of
 from solver.why.same_rounds import is_between, is_same
-from solver.why.trial import Lines, Trial, amount_in, trial_of
+from solver.why.trial import Lines, Trial, trial_of
 from solver.why.why_waits import unit_of
 
 HOPELESS = frozenset(
@@ -209,7 +209,7 @@ def _both(trial: Trial, first: MenuLine, second: MenuLine) -> Remedy | None:
     one = trial.search(
         first, first.amounts, lambda by: [(first, by), (second, second.most)]
     )
-    used = first.most if one is None else amount_in(first, one)
+    used = first.most if one is None else first.amount_in(one.changes)
     two = trial.search(second, second.amounts, lambda by: [(first, used), (second, by)])
     trial.open |= trial.crowded and not (one or two)
     return two or one
@@ -247,6 +247,6 @@ def _with_less(
     """
     Find the least amount of one line with which the gang starts beside another's.
     """
-    used, most = amount_in(second, found), amount_in(first, found)
+    used, most = second.amount_in(found.changes), first.amount_in(found.changes)
     amounts = range(first.least, most + 1)
     return trial.search(first, amounts, lambda by: [(first, by), (second, used)])

@@ -9,8 +9,14 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from math import inf
 
-from models.changes.passed_time import overdue, time_left
+from models.changes.passed_time import (
+    PassedTime,
+    overdue,
+    some_time_later,
+    time_left,
+)
 from models.gangs import pod_sets
 from models.memory.start_record import ENOUGH, lines_of
 from models.plan import Plan
@@ -24,13 +30,16 @@ from solver.explain.ending_pods import ending_pods
 from solver.hold.ends import ends_of
 from solver.hold.heads import heads_of
 from solver.hold.held_nodes import surely_held
+from solver.next_round import protection
 from solver.next_snapshot import NOT_CHOSEN, carry_out
 from solver.place.place_gang import place_gang, place_surplus
 from solver.place.round_state import RoundState
+from solver.problem.leaving_pods import Exit
 from solver.problem.node_room import NodeRoom
 from solver.problem.problem import Problem, Unit, problem_of
 from solver.why.given_to_others import given_by
 from solver.why.room_beside_others import has_room_beside
+from solver.why.start_under import open_steps
 from solver.why.why_waits import kind_asked, unit_of
 
 _UNFORESEEN = "unknown: nobody foresees who is around it then"
@@ -98,8 +107,28 @@ class StartsAsked:
         if kind not in self._known:
             beside = given_by(self._plan, ready, unit).beside(ready)
             beside = replace(beside, snapshot=self._then)
-            self._known[kind] = _by_ends(beside, unit, self._plan, again)
+            found = _by_ends(beside, unit, self._plan, again)
+            self._known[kind] = self._by_rights(unit, found, again)
         return self._known[kind]
+
+    def _by_rights(self, unit: Unit, said: WhenStarts, again: int) -> WhenStarts:
+        """
+        Say when those in its way may be evicted, where that is before what is said.
+        """
+        policy, last = self._problem.policy, said.latest or inf
+        calm = not policy.makes_leave(borrowing=False) or policy.shares.half_life
+        if calm or {step.op for step in self._plan.operations} - {"Bind"}:
+            return said
+        ready = tuple(replace(gang, backoff=0) for gang in self._then.gangs)
+        then, queues = replace(self._then, gangs=ready), self._problem.queues.queues
+        clocks = {x for one in ready for x in protection(one, queues, policy)}
+        moments = [x for x in sorted(clocks) if max(0, again - 1) < x < last]
+        at = _first(moments, lambda moment: _leave_by(then, policy, unit, moment))
+        if at is None:
+            return said
+        once = f"in {format_duration(moments[at])}, once others may be evicted for it"
+        sentence = f"at the latest {once}, {_UNLESS}"
+        return WhenStarts(latest=moments[at], sentence=sentence)
 
     @cached_property
     def _then(self) -> Snapshot:
@@ -245,6 +274,37 @@ def _by_ends(beside: Problem, unit: Unit, plan: Plan, again: int) -> WhenStarts:
         return WhenStarts(sentence=f"unknown: {more}")
     said = f"at the latest in {format_duration(moments[at])}, {_UNLESS}"
     return WhenStarts(latest=moments[at], sentence=said)
+
+
+def _leave_by(now: Snapshot, policy: Policy, unit: Unit, moment: int) -> bool:
+    """
+    Tell whether others leave for a unit at a moment, whatever else has ended by then.
+
+    So they do if nobody else waits, who could take room, and if they may leave as well
+    where nothing else runs that queues are charged for, though it holds its room.
+    """
+    then = some_time_later(now, PassedTime(seconds=moment))
+    problem = problem_of(then, policy)
+    exits = _exits_for(problem, unit)
+    who = {one.gang for one in exits} | {state.key for state in unit.states}
+    if not exits or any(who & {*budget.gangs} for budget in then.budgets):
+        return False
+    left = replace(then, gangs=tuple(gang for gang in then.gangs if gang.key in who))
+    room = problem.room
+    return bool(
+        _exits_for(problem_of(left, policy).in_room(room.now, room.later), unit)
+    )
+
+
+def _exits_for(problem: Problem, unit: Unit) -> tuple[Exit, ...]:
+    """
+    Find who would leave by hand for the only unit that waits; nobody beside parts.
+    """
+    if [one.key for one in problem.units] != [unit.key] or problem.room.parts:
+        return ()
+    opened = (one.by_hand() for one in open_steps(problem))
+    drafts = (one.first for one in opened if one.holds(one.first))
+    return next((x.exits for x in drafts if x.starts(problem.units[0])), ())
 
 
 def _in_the_way(beside: Problem, unit: Unit) -> str:

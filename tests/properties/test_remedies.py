@@ -8,12 +8,18 @@ from tests.helpers.rounds.waiting_cases import CASES
 from tests.why_campaign import complaints
 
 FAST = (5,)
-FOUND = (("victims", 1002), ("random", 2000), ("calm", 3027), ("random", 5015))
+FOUND = (
+    ("victims", 1002),
+    ("random", 2000),
+    ("calm", 3027),
+    ("random", 5015),
+    ("claims", 91002),
+)
 """
 Rounds in which what was said to help was wrong once: who could not start alone may take
 what leaves for another one; of what others take first, less helps where more does not;
 who waits for one of its group starts by what lets that one start; more nodes leave more
-beside the room that queues keep.
+beside the room that queues keep; who leaves frees volumes.
 """
 
 

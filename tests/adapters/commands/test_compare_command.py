@@ -50,5 +50,5 @@ def test_a_report_says_of_who_waits_what_describe_says(tmp_path, capsys):
 
     (said,) = (line for line in page.splitlines() if "default/vision-sweep |" in line)
     sentence = said.split(" | ")[3].removeprefix("outranked: ")
-    assert sentence.startswith("could start alone and needs 12 GPUs; this plan gives")
+    assert sentence.startswith("could start alone; needs 12 GPUs; this plan gives")
     assert sentence in described

@@ -14,7 +14,7 @@ from models.policy import Evict, Policy, WaitingPolicy
 from models.resources import format_duration
 from solver import when_starts
 from solver.round import decide
-from tests.helpers.build import gang, nodes, queue, snapshot
+from tests.helpers.build import gang, nodes, queue, selector, snapshot
 
 CALM = Evict(preempt=False, reclaim=False, consolidate=False)
 
@@ -253,3 +253,59 @@ def test_who_starts_now_ends_by_its_limit_too():
     gangs = [gang("s", gpus=8, age=9, max_runtime=3600), gang("a", gpus=8)]
 
     assert 3600 == when(snapshot(nodes(1), gangs), "a").latest
+
+
+MINE, THEIRS = queue("mine", quota=8), queue("theirs", reclaim_min_runtime=3600)
+
+
+def young(name, ran=600, node="n0", **fields):
+    fields = {"queue": "theirs"} | fields
+    return older(gang(name, gpus=8, running=[node], **fields), ran)
+
+
+def reclaimed_by(*gangs, queues=(MINE, THEIRS), number=1):
+    waits = gang("a", queue="mine", gpus=8)
+    return when(snapshot(nodes(number), [*gangs, waits], queues), "a", Policy())
+
+
+def test_it_starts_once_who_is_in_its_way_may_be_evicted():
+    found = reclaimed_by(young("r"))
+
+    said = "at the latest in 50m, once others may be evicted for it, if nobody more"
+    assert 3000 == found.latest
+    assert found.sentence.startswith(said)
+
+
+def test_who_ends_before_it_may_be_evicted_leaves_its_room_then():
+    assert 1000 == reclaimed_by(young("r", max_runtime=1600)).latest
+
+
+def test_what_may_never_leave_gives_no_start():
+    assert reclaimed_by(young("r", preemptible=False)).latest is None
+
+
+def test_nobody_need_leave_a_queue_that_may_be_within_its_share_by_then():
+    """
+    One node of two is theirs for sure; which one is free by then nobody knows.
+    """
+    theirs = queue("theirs", quota=8, reclaim_min_runtime=3600)
+    one, two = young("r"), young("s", node="n1")
+    near = gang("a", queue="mine", gpus=8, demand=selector(**{HOSTNAME: "n0"}))
+    case = snapshot(nodes(2), [one, two, near], [MINE, theirs])
+
+    assert when(case, "a", Policy()).latest is None
+
+
+def test_who_else_waits_may_take_what_is_left_first():
+    other = gang("b", queue="theirs", gpus=4)
+
+    assert reclaimed_by(young("r"), other).latest is None
+    assert 3000 == reclaimed_by(young("r"), number=1).latest
+
+
+def test_preempted_are_who_matters_less_in_its_queue_once_they_may_be():
+    mine = queue("mine", preempt_min_runtime=900)
+    low = older(gang("r", queue="mine", gpus=8, running=["n0"]), 300)
+    high = gang("a", queue="mine", gpus=8, priority=9)
+
+    assert 600 == when(snapshot(nodes(1), [low, high], [mine]), "a", Policy()).latest

@@ -182,7 +182,7 @@ def test_who_gets_what_it_could_have_used_is_named():
 
     assert [("outranked", ""), ("room", "")] == rules(found)
     assert (
-        "could start alone and needs 4 GPUs; this plan gives 6 GPUs to default/first, "
+        "could start alone; needs 4 GPUs; this plan gives 6 GPUs to default/first, "
         "of 8 GPUs that are free"
     ) == found.sentence
 
@@ -202,7 +202,7 @@ def test_what_the_search_left_open_is_said_with_its_gap():
 
     assert Verdict.UNDECIDED is found.verdict
     assert found.sentence.startswith("undecided within the limit of this round: it ")
-    assert "could start if others left for it; needs 4 GPUs" in found.sentence
+    assert "could start alone if others left for it; needs 4 GPUs" in found.sentence
     assert "this plan gives 8 GPUs to default/first; that nobody" in found.sentence
     assert found.sentence.endswith("ended with a gap of 75.0 %")
 
@@ -361,7 +361,7 @@ def test_of_a_limit_is_counted_what_leaves_it_for_who_gets_it():
     )
 
     assert why(case, "late", Policy()).sentence == (
-        "could start alone and needs 4 GPUs; this plan gives 12 GPUs to default/big, "
+        "could start alone; needs 4 GPUs; this plan gives 12 GPUs to default/big, "
         "of 12 GPUs that queue q may still use once others have left"
     )
 
