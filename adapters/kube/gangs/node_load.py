@@ -245,7 +245,7 @@ class NodeLoads:
             volumes=volumes,
             unschedulable=node.unschedulable or closer is not None,
         )
-        found = SharedNode(made, NO_DEVICES)
+        found = SharedNode(made, NO_DEVICES, _rivals(devices, contracts, node.name))
         if is_shared or (devices is None and KAI in contracts):
             found = self._shared(made, devices, (ours, others), is_served=binder)
         told = *said, *found.said
@@ -273,6 +273,17 @@ class NodeLoads:
 
 def _by_key(pod: PodRecord) -> tuple[str, str]:
     return pod.key, pod.uid
+
+
+def _rivals(
+    devices: RegisteredGpus | None, contracts: frozenset[str], node: str
+) -> tuple[str, ...]:
+    """
+    Name what keeps those off a node's devices who ask by a second of its registers.
+    """
+    if devices is None or contracts.isdisjoint(devices.rivals):
+        return ()
+    return (f"node {node}: nothing new shares its GPUs: {devices.problem}",)
 
 
 def _agreed(node: Node, claimable: Claimable) -> tuple[Resources, list[str]]:

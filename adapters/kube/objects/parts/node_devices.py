@@ -47,10 +47,12 @@ class RegisteredGpus:
 
     ``names`` are what the contract calls them and ``kinds`` what they are; each has
     ``memory`` MiB, which are ``units`` of the contract.  ``ill`` are not to be used.
-    ``partitions`` are the sets of them that are linked, where that is said.
+    ``partitions`` are the sets of them that are linked, where that is said, and
+    ``rivals`` the other contracts that say how the same devices are shared.
     """
 
     contract: str
+    rivals: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     uuids: tuple[str, ...] = ()
@@ -59,6 +61,13 @@ class RegisteredGpus:
     ill: frozenset[int] = frozenset()
     partitions: Partitions | None = None
     problem: str = ""
+
+    @property
+    def contracts(self) -> tuple[str, ...]:
+        """
+        Name all contracts that say how the devices are shared.
+        """
+        return self.contract, *self.rivals
 
     @property
     def must_be_linked(self) -> bool:
@@ -113,8 +122,9 @@ def _one_of(found: Sequence[RegisteredGpus]) -> RegisteredGpus | None:
     """
     if len(found) < 2:
         return found[0] if found else None
-    names = " and ".join(each.contract for each in found)
-    return replace(found[0], problem=f"{names} both say how its GPUs are shared")
+    names = [name for each in found for name in each.contracts]
+    what = f"{' and '.join(names)} all say how its GPUs are shared"
+    return replace(found[0], rivals=tuple(names[1:]), problem=what)
 
 
 def both(

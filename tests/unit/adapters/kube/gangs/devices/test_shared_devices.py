@@ -90,6 +90,27 @@ def test_a_pod_whose_devices_nobody_knows_closes_those_of_its_node_alone(
     assert {"h": "UnsupportedConstraint"} == waits
 
 
+@pytest.mark.parametrize(
+    ("contract", "rival"),
+    [(one, x) for one in CONTRACTS for x in CONTRACTS if one != x],
+)
+def test_a_node_that_two_contracts_share_out_is_named_whoever_asks(contract, rival):
+    nodes = [stage_of(each)[0] for each in (contract, rival)]
+    first, second = nodes
+    first["status"]["allocatable"] |= second["status"]["allocatable"]
+    first["metadata"]["annotations"] |= second["metadata"]["annotations"]
+    beside = [raw for each in (contract, rival) for raw in stage_of(each)[1:]]
+
+    binds, waits, said = planned(first, *beside, half(contract), pod("plain", gpus=0))
+    assert {"plain": ()} == binds
+    assert {"h"} == waits.keys()
+    (told,) = said
+    assert told.startswith("node n: nothing new shares its GPUs: ")
+    assert told.endswith(" all say how its GPUs are shared")
+    assert contract in told.lower()
+    assert rival in told.lower()
+
+
 @pytest.mark.parametrize("contract", CONTRACTS)
 def test_a_whole_gpu_waits_where_no_name_is_taken_or_none_is_offered(contract):
     binds, waits, _ = planned(*stage_of(contract), half(contract), pod("whole"))
