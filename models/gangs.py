@@ -281,6 +281,20 @@ def _leaf_released(leaf: PodSet) -> PodSet:
     return replace(leaf, pods=(*first, *others))
 
 
+def as_large_as_it_is(gang: Gang) -> Gang:
+    """
+    See a gang as if it wanted no more pods than those that were given a node.
+    """
+    return replace(gang, tree=_without_pending(gang.tree))
+
+
+def _without_pending(tree: Tree) -> Tree:
+    if isinstance(tree, Group):
+        return replace(tree, children=tuple(map(_without_pending, tree.children)))
+    kept = tuple(pod for pod in tree.pods if pod.phase is not PodPhase.PENDING)
+    return tree if len(kept) == len(tree.pods) else replace(tree, pods=kept)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisruptionBudget:
     """

@@ -17,6 +17,7 @@ from models.changes import (
     policy_after,
 )
 from models.errors import PlanRejectedError
+from models.gangs import as_large_as_it_is
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
@@ -84,10 +85,10 @@ class Trial:
     One gang's round, planned again and again with something changed.
 
     ``begun`` is the plan after which the next round is planned; none where it is this.
-    ``alone`` is that round with this gang as the only one that waits.  ``open`` says
-    that what did not help may only not have been found to.  In a ``crowded`` round
-    others start or wait, too.  ``helped`` is the last plan that started this gang
-    alone: how much it used of a line may be enough.
+    ``alone`` is that round with this gang as the only one that waits or grows.
+    ``open`` says that what did not help may only not have been found to.  In a
+    ``crowded`` round others start or wait, too.  ``helped`` is the last plan that
+    started this gang alone: how much it used of a line may be enough.
     """
 
     snapshot: Snapshot
@@ -121,9 +122,7 @@ class Trial:
                 after, self.policy, None, self.rounds.memo.problem
             ).states
             own = {state.key for state in together(states[self.gang], states)}
-            others = waits - own
-            kept = tuple(gang for gang in after.gangs if gang.key not in others)
-            self.alone = replace(after, gangs=kept)
+            self.alone = _without_others(after, own, waits - own)
         following = self.round_of(after, self.policy)
         if following is not None:
             self.before = following.states
@@ -279,6 +278,12 @@ class Trial:
         return Remedy(
             changes=changes, price=price, starts=starts, waits=waits, leaves=leaves
         )
+
+
+def _without_others(then: Snapshot, own: set[str], waits: set[str]) -> Snapshot:
+    kept = [gang for gang in then.gangs if gang.key not in waits]
+    gangs = (x if x.key in own else as_large_as_it_is(x) for x in kept)
+    return replace(then, gangs=tuple(gangs))
 
 
 def _halved(amounts: range, tried: Callable[[int], Found | None]) -> Found | None:

@@ -36,7 +36,8 @@ def renamed(document, seed):
             queue["parent"] = queues[queue["parent"]]
     for gang in given.get("gangs", []):
         gang["name"] = gangs[gang["name"]]
-        gang["queue"] = queues[gang["queue"]]
+        if "queue" in gang:
+            gang["queue"] = queues.get(gang["queue"], gang["queue"])
         if "group" in gang:
             gang["group"] = [_key(gangs, name) for name in gang["group"]]
         _move(gang, nodes)

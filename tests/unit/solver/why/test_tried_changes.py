@@ -27,6 +27,7 @@ from models.resources import GPU
 from models.why.reasons import Reason, Waiting
 from solver import remedies_of, why_waits
 from solver.round import decide
+from solver.why.trial import trial_of
 from tests.helpers.build import (
     gang,
     node,
@@ -321,3 +322,18 @@ def test_who_must_be_near_another_that_waits_is_helped_where_both_start():
     found = remedies(case, "a")
 
     assert (GangPriority(gang="default/a", priority=1),) in changes(found)
+
+
+def test_in_the_next_round_nobody_else_grows_beside_who_is_tried_alone():
+    grows = gang("g", minimum=1, replicas=3, gpus=8, running=["n0"])
+    runs = gang("r", gpus=8, running=[f"n{at}" for at in range(1, 601)])
+    waits = [gang(name, replicas=2, gpus=8) for name in ("a", "b")]
+    case = snapshot(nodes(601), [grows, runs, *waits])
+    plan = decide(case, Policy(), strategy="greedy")
+
+    alone = trial_of(case, Policy(), plan, "default/a").alone
+
+    wanted = {x.key: [pod.node for pod in x.tree.pods] for x in alone.gangs}
+    assert {"default/g", "default/r", "default/a"} == set(wanted)
+    assert ["n0"] == wanted["default/g"]
+    assert [None, None] == wanted["default/a"]
