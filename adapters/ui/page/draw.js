@@ -1,5 +1,5 @@
 // The map: nodes as boxes of GPUs, only those drawn that are seen.
-const SIZES = [30, 22, 17, 13, 10, 8, 6, 5];
+const SIZES = [30, 22, 17, 13, 10, 8, 7, 6, 5];
 const LABEL = 15, NAME = 13, GAP = 3;
 const theme = {};
 
@@ -95,6 +95,7 @@ class NodeMap {
       this.place();
       if (this.total <= room || size === SIZES[SIZES.length - 1]) break;
     }
+    if (this.total > room) this.widen();
     this.height = Math.min(this.total, room);
     this.scroll.style.height = this.height + 2 + "px";
     this.space.style.height = Math.max(this.total, this.height) + "px";
@@ -106,6 +107,16 @@ class NodeMap {
     this.canvas.style.height = this.height + "px";
     this.scale = scale;
     this.soon();
+  }
+
+  widen() {
+    // It scrolls anyway: as large as it can be without more lines.
+    const lines = () => new Set(this.boxes.map((box) => box[1])).size, least = lines();
+    for (const size of SIZES.slice(SIZES.findIndex((each) => each < 13))) {
+      this.size = size;
+      this.place();
+      if (lines() <= least) break;
+    }
   }
 
   place() {

@@ -114,11 +114,10 @@ async function askWhy(gang) {
     const why = await ask(`why?round=${round}&gang=${gang}`);
     if (round !== state.round || state.frame.gangs[gang].name !== state.pickedName || !why.sentence) return;
     line.replaceChildren(made("b", why.verdict === "none" ? "" : `${why.verdict}: `), why.sentence);
-    const list = made("ul");
-    if (why.because.length > 1) {
-      for (const one of why.because) list.append(made("li", one.sentence));
-      line.append(made("span", ". Together these forbid it, and none can be left out:"));
-    }
+    // What the sentence says is not said again.
+    const list = made("ul"), rest = why.because.filter((one) => !why.sentence.includes(one.sentence));
+    for (const one of rest) list.append(made("li", one.sentence));
+    if (rest.length) line.append(made("span", rest.length < why.because.length ? ". That forbids it only together with:" : ". Together these forbid it, and none can be left out:"));
     line.append(list);
     if (!why.certain) line.append(made("span", "Not certain: the search ended before it was decided."));
     if (why.place && LINED.has(why.verdict)) line.append(made("p", saysPlace(why.place)));
