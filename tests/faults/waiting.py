@@ -109,9 +109,12 @@ FAULTS: tuple[Fault, ...] = (
         ("waiting/who-was-lent-stays-where-an-eviction-leaves-enough",),
     ),
     Fault(
-        "what-is-lent-is-not-weighed",
-        "a round is called proven, whatever could start if what is lent were back",
-        switch("solver.round:for_the_helped", lambda _: lambda outcome, *_: outcome),
+        "what-is-held-or-lent-is-not-weighed",
+        "a round is called proven, whatever could start if other nodes were held, or"
+        " what is lent were back",
+        switch(
+            "solver.plan.helped:within_bounds", lambda _: lambda outcome, *_: outcome
+        ),
         ("waiting/who-was-lent-leaves-where-more-start-so",),
     ),
     Fault(
