@@ -222,10 +222,7 @@ class _Now:
 
 
 def _entitled_now(
-    problem: Problem,
-    ready: Draft,
-    budget: Budget,
-    known: Known,
+    problem: Problem, ready: Draft, budget: Budget, known: Known
 ) -> Draft:
     """
     Start what is entitled and has room now, and learn the bounds of these tiers.

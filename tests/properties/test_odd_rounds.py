@@ -81,6 +81,12 @@ def test_what_is_proven_beside_held_nodes_does_not_depend_on_their_names():
     assert found is None, f"{found.why}\n\n{yaml_text(found.document)}"
 
 
+def test_who_is_entitled_in_a_second_step_is_within_the_share_with_the_first():
+    found = failure_of("nineteen-23269", exact=True)
+
+    assert found is None, f"{found.why}\n\n{yaml_text(found.document)}"
+
+
 def test_the_same_word_draws_the_same_round():
     assert odd_round("word-1") == odd_round("word-1")
     assert odd_round("word-1") != odd_round("word-2")

@@ -60,8 +60,9 @@ def _keep_starting(
             model.add(starts <= (0 if claims is None else claims))
             continue
         model.add(starts <= kind.starts.chosen)
-        if claims is not None:
-            model.add(starts + claims <= 1 + (0 if mine is None else mine))
+        for one, other in ((claims, mine), (mine, claims)):
+            if one is not None:
+                model.add(starts + one <= 1 + (0 if other is None else other))
 
 
 def _keep_mates(
