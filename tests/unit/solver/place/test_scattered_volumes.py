@@ -68,11 +68,21 @@ def crowded(given, gangs):
     return replace(given, gangs=(*waits, *runs))
 
 
-def test_where_others_leave_for_claims_the_round_ends_with_its_limit():
-    given = crowded(scattered(1000, 1000, 40), 250)
-    policy = Policy(limits=Limits(seconds=1.0))
+def spent(given, seconds):
     began = time.process_time()
+    policy = Policy(limits=Limits(seconds=seconds))
     plan = decide(given, policy, strategy="greedy", clock=time.process_time)
 
     assert plan.operations
-    assert time.process_time() - began < 2
+    return time.process_time() - began
+
+
+def test_where_others_leave_for_claims_the_round_ends_with_its_limit():
+    """
+    By what the machine takes for what is done whatever the limit is; without a limit
+    it takes about seven times that.
+    """
+    given = crowded(scattered(1000, 1000, 40), 250)
+    whatever = spent(given, 0.0)
+
+    assert spent(given, 1.0) < 1.0 + 2 * whatever
