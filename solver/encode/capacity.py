@@ -91,11 +91,11 @@ def add_capacity(
         _add_scoped(model, capacity, demand, topology)
     for at, item in enumerate(classes.items):
         size = None if sizes is None else sizes[at]
-        _add_rows(model, item, capacity.class_terms(at), size)
+        add_class_rows(model, item, capacity.class_terms(at), size)
         _add_devices(model, item, capacity.class_terms(at), size)
         if capacity.scoped and len(item.parts) > 1:
             for index, part in enumerate(item.parts):
-                _add_rows(model, part, capacity.part_terms(at, index))
+                add_class_rows(model, part, capacity.part_terms(at, index))
                 _add_devices(model, part, capacity.part_terms(at, index))
     return capacity
 
@@ -189,7 +189,7 @@ def _add_domain_rows(
         model.add(cp_model.LinearExpr.sum(counts) >= row.expression)
 
 
-def _add_rows(
+def add_class_rows(
     model: cp_model.CpModel,
     item: NodeClass,
     terms: dict[int, list[Var]],
@@ -197,15 +197,15 @@ def _add_rows(
 ) -> None:
     """
     Ensure that what a class holds respects its sum rows and floor rows.
+
+    With a ``size`` they are those of one node.
     """
     for row in item.rows:
         variables, coefficients = row_terms(item, row.coefficients, terms)
         if variables:
             body = cp_model.LinearExpr.weighted_sum(variables, coefficients)
-            if size is None:
-                model.add(body <= row.total)
-            else:
-                model.add(body <= row.total * size.expression)
+            many = 1 if size is None else size.expression
+            model.add(body <= row.total * many)
 
 
 def _add_devices(

@@ -183,18 +183,15 @@ def _is_within_bounds(
     Tell whether the policy lets as much leave for a unit.
     """
     evict, lost = problem.policy.evict, loss_of(exits)
+    per_gpu = evict.max_lost_per_gpu
     gained = sum(
-        problem.values.work(leaf.pod_set.requests, evict.max_lost_per_gpu or 0)
-        * len(hosts)
+        problem.values.work(leaf.pod_set.requests, per_gpu or 0) * len(hosts)
         for state in unit.states
         for leaf, hosts in zip(state.leaves, draft.places[state.key], strict=True)
     )
     bounds = (
-        (evict.max_pods, lost.pods, 1),
-        (evict.max_gangs, lost.gangs, 1),
-        (evict.max_lost_per_gpu, lost.work, 0),
+        (evict.max_pods, lost.pods),
+        (evict.max_gangs, lost.gangs),
+        (None if per_gpu is None else gained, lost.work),
     )
-    return all(
-        most is None or number <= (most if is_number else gained)
-        for most, number, is_number in bounds
-    )
+    return all(most is None or number <= most for most, number in bounds)

@@ -43,14 +43,12 @@ def within_bounds(outcome: Outcome, bare: Problem) -> Outcome:
     bare
         The round before anything is chosen.
     """
-    widest = {
-        (str(key.name), key.label): widest_bound(bare, key)
-        for key in tier_keys(outcome.problem)
-    }
+    keys = {(str(key.name), key.label): key for key in tier_keys(outcome.problem)}
     sure = True
     tiers = []
     for tier in outcome.tiers:
-        sure = sure and tier.value == widest.get((tier.name, tier.band))
+        key = keys.get((tier.name, tier.band)) if sure else None
+        sure = key is not None and tier.value == widest_bound(bare, key)
         unsure = tier.proof == "proven" and not sure
         tiers.append(replace(tier, proof="conditional") if unsure else tier)
     return replace(outcome, tiers=tuple(tiers))

@@ -77,7 +77,7 @@ def _moments(problem: Problem, unit: Unit) -> Iterator[int]:
     """
     Walk the seconds until gangs end for sure, or have run for as long as protects them.
     """
-    queues = problem.queues
+    queues, policy = problem.queues.queues, problem.policy
     own = {state.key for state in unit.states}
     for gang in problem.snapshot.gangs:
         if gang.key in own:
@@ -87,10 +87,9 @@ def _moments(problem: Problem, unit: Unit) -> Iterator[int]:
         left = ends_in(gang)
         if left is not None:
             yield max(1, left)
-        yield from filter(
-            lambda moment: moment > 0,
-            protection(gang, queues.queues, problem.policy),
-        )
+        if any(policy.makes_leave(borrowing=x) for x in (False, True)):
+            clocks = protection(gang, queues, policy)
+            yield from (moment for moment in clocks if moment > 0)
 
 
 def _of_moves(problem: Problem, prices: Prices) -> Iterator[MenuLine]:

@@ -8,7 +8,7 @@ is guessed: without either nobody can say.
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import inf
 
 from models.changes.passed_time import (
@@ -70,6 +70,7 @@ class StartsAsked:
         self._plan = plan
         self._lines = {line.name: line for line in plan.gangs}
         self._known: dict[object, WhenStarts] = {}
+        self._later = lru_cache(8)(self._round_in)
 
     def when(self, gang: str) -> WhenStarts:
         """
@@ -119,16 +120,30 @@ class StartsAsked:
         calm = not policy.makes_leave(borrowing=False) or policy.shares.half_life
         if calm or {step.op for step in self._plan.operations} - {"Bind"}:
             return said
-        ready = tuple(replace(gang, backoff=0) for gang in self._then.gangs)
-        then, queues = replace(self._then, gangs=ready), self._problem.queues.queues
-        clocks = {x for one in ready for x in protection(one, queues, policy)}
-        moments = [x for x in sorted(clocks) if max(0, again - 1) < x < last]
-        at = _first(moments, lambda moment: _leave_by(then, policy, unit, moment))
+        moments = [x for x in self._clocks if max(0, again - 1) < x < last]
+        at = _first(moments, lambda moment: _leave_for(unit, self._later(moment)))
         if at is None:
             return said
         once = f"in {format_duration(moments[at])}, once others may be evicted for it"
         sentence = f"at the latest {once}, {_UNLESS}"
         return WhenStarts(latest=moments[at], sentence=sentence)
+
+    @cached_property
+    def _clocks(self) -> list[int]:
+        """
+        Give the moments at which some minimum runtime ends, the first first.
+        """
+        policy, queues = self._problem.policy, self._problem.queues.queues
+        gangs = self._then.gangs
+        return sorted({x for one in gangs for x in protection(one, queues, policy)})
+
+    def _round_in(self, seconds: int) -> Problem:
+        """
+        See the round of a later moment, in which no gang backs off.
+        """
+        gangs = tuple(replace(gang, backoff=0) for gang in self._then.gangs)
+        ready, passed = replace(self._then, gangs=gangs), PassedTime(seconds=seconds)
+        return problem_of(some_time_later(ready, passed), self._problem.policy)
 
     @cached_property
     def _then(self) -> Snapshot:
@@ -276,24 +291,20 @@ def _by_ends(beside: Problem, unit: Unit, plan: Plan, again: int) -> WhenStarts:
     return WhenStarts(latest=moments[at], sentence=said)
 
 
-def _leave_by(now: Snapshot, policy: Policy, unit: Unit, moment: int) -> bool:
+def _leave_for(unit: Unit, problem: Problem) -> bool:
     """
-    Tell whether others leave for a unit at a moment, whatever else has ended by then.
+    Tell whether others leave for a unit in a later round, whatever else has ended then.
 
     So they do if nobody else waits, who could take room, and if they may leave as well
     where nothing else runs that queues are charged for, though it holds its room.
     """
-    then = some_time_later(now, PassedTime(seconds=moment))
-    problem = problem_of(then, policy)
-    exits = _exits_for(problem, unit)
+    exits, then, room = _exits_for(problem, unit), problem.snapshot, problem.room
     who = {one.gang for one in exits} | {state.key for state in unit.states}
     if not exits or any(who & {*budget.gangs} for budget in then.budgets):
         return False
     left = replace(then, gangs=tuple(gang for gang in then.gangs if gang.key in who))
-    room = problem.room
-    return bool(
-        _exits_for(problem_of(left, policy).in_room(room.now, room.later), unit)
-    )
+    alone = problem_of(left, problem.policy).in_room(room.now, room.later)
+    return bool(_exits_for(alone, unit))
 
 
 def _exits_for(problem: Problem, unit: Unit) -> tuple[Exit, ...]:

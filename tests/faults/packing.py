@@ -53,7 +53,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "capacity-rows-dropped",
         "nodes hold whatever is wanted, and nothing is repaired",
-        both(switch("solver.encode.capacity:_add_rows", always(None)), NO_REPAIR),
+        both(switch("solver.encode.capacity:add_class_rows", always(None)), NO_REPAIR),
         (
             "packing/sums-that-no-packing-reaches",
             "packing/what-cannot-be-packed-holds-no-room",

@@ -13,6 +13,7 @@ import numpy as np
 from models.gangs import pod_sets
 from solver.effort.cp_sat import cp_model
 from solver.encode.activation import add_footprints, add_type, gang_types
+from solver.encode.capacity import add_class_rows
 from solver.encode.conversion.options import Conversion
 from solver.encode.demand import Demand, pending_shapes
 from solver.encode.devices.device_contents import UNLIKE
@@ -23,7 +24,7 @@ from solver.encode.leaving.guarantee import add_guarantee
 from solver.encode.leaving.step_rules import only_entitled
 from solver.encode.leaving.variables import Leaving
 from solver.encode.leaving.who_leaves import add_leaving
-from solver.encode.node_classes import Classes, NodeClass, node_class
+from solver.encode.node_classes import Classes, node_class
 from solver.encode.queue_limit import add_limits
 from solver.encode.tier_rows import tier_sum
 from solver.encode.variables import Linear, TypeVars, Var
@@ -153,12 +154,12 @@ def _add_room(
     """
     held: dict[int, list[Var]] = {}
     for item in classes.items:
-        terms: dict[int, Var] = {}
+        terms: dict[int, list[Var]] = {}
         for shape, most in zip(item.shapes, item.most, strict=True):
             if most > 0 and (shape, (-1, None)) in demand.sums:
-                terms[shape] = model.new_int_var(0, most, "")
-                held.setdefault(shape, []).append(terms[shape])
-        _add_rows(model, item, terms)
+                terms[shape] = [model.new_int_var(0, most, "")]
+                held.setdefault(shape, []).extend(terms[shape])
+        add_class_rows(model, item, terms)
     for (shape, _), wanted in demand.sums.items():
         counts = cp_model.LinearExpr.sum(held.get(shape, []))
         model.add(counts >= wanted.expression)
@@ -173,19 +174,6 @@ def _add_room(
         _free(problem, leaving, row, column)
         if row.variables:
             model.add(row.expression <= 0)
-
-
-def _add_rows(model: cp_model.CpModel, item: NodeClass, terms: dict[int, Var]) -> None:
-    for row in item.rows:
-        pairs = [
-            (terms[shape], weight)
-            for shape, weight in zip(item.shapes, row.coefficients, strict=True)
-            if weight and shape in terms
-        ]
-        if pairs:
-            variables, weights = zip(*pairs, strict=True)
-            body = cp_model.LinearExpr.weighted_sum(variables, weights)
-            model.add(body <= row.total)
 
 
 def _free(problem: Problem, leaving: Leaving, row: Linear, column: int) -> None:

@@ -145,19 +145,19 @@ def quiet(caplog):
 def test_a_mutated_object_of_a_server_is_its_own_fault():
     """
     What is kept of the last objects depends on which they were, so memory is compared
-    after the same ones, with others between.
+    after the same ones.
     """
     with Cluster() as cluster:
         before = cluster.source.snapshot()
-        cluster.play(5, 50, 3)
-        cluster.play(4, 50, 6)
+        for seed in (3, 6, 7):
+            cluster.play(4, 50, seed)
         warm = blocks()
-        for seed in (7, 6):
+        for seed in (6, 7):
             cluster.play(4, 50, seed)
 
         assert not any(cluster.source.num_passed_by().values())
         assert before == cluster.source.snapshot()
-        assert blocks() < warm * 1.015
+        assert blocks() < warm * 1.01
 
 
 @pytest.mark.slow
