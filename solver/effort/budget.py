@@ -89,7 +89,8 @@ class Budget:
     search to the last reason.  ``kept`` is what is left to those who come later;
     ``cut`` names what was left out or broken off for want of more.  ``chores`` are bits
     of work that some later phase needs done, for whoever has to wait.  Gangs start
-    ``until`` then, whatever the limit.  Seconds are ``reserved`` for what greedy does.
+    ``until`` then, whatever the limit.  Seconds are ``reserved`` for what greedy does,
+    and ``after`` is what is kept for those who come after the strategy.
     """
 
     limits: Limits
@@ -99,6 +100,7 @@ class Budget:
     used: float = 0.0
     kept: float = 0.0
     reserved: float = 0.0
+    after: float = 0.0
     until: float | None = None
     cut: set[Work] = field(default_factory=set)
 
@@ -144,11 +146,20 @@ class Budget:
     @property
     def is_over(self) -> bool:
         """
-        Tell whether a limit in seconds is reached, and some could start in any case.
+        Tell whether no more gangs may start one by one, and some could in any case.
+
+        What is kept for later steps and models is kept from models alone.
         """
-        return (
-            self.is_late and self.until is not None and self.watch.spent() >= self.until
-        )
+        seconds, until = self.limits.seconds, self.until
+        if seconds is None or until is None:
+            return False
+        return self.watch.spent() >= max(until, seconds - self.after)
+
+    def begin_strategy(self) -> None:
+        """
+        Begin to plan, with all that is left.
+        """
+        self.reserved, self.after = 0.0, self.kept
 
     def begin_starts(self, own: float) -> Callable[[], bool]:
         """
@@ -172,28 +183,24 @@ class Budget:
         """
         self.used += units
 
-    @contextmanager
-    def keeping(self, part: float) -> Iterator[None]:
+    def keeping(self, part: float) -> AbstractContextManager[None]:
         """
         Keep a part of what is left for those who come later.
         """
-        before = self.kept
-        self.kept += max(0.0, self.left) * part
-        try:
-            yield
-        finally:
-            self.kept = before
+        return self._keeping(part * self.left)
 
-    @contextmanager
-    def at_most(self, part: float) -> Iterator[None]:
+    def at_most(self, part: float) -> AbstractContextManager[None]:
         """
         Use no more than a part of a limit in seconds, however much of it is left.
 
         Somebody waits for the clock, and nobody for a deterministic limit.
         """
-        before = self.kept
-        if self.limits.seconds is not None:
-            self.kept += max(0.0, self.left - part * self.limits.seconds)
+        seconds = self.limits.seconds
+        return self._keeping(0.0 if seconds is None else self.left - part * seconds)
+
+    @contextmanager
+    def _keeping(self, more: float) -> Iterator[None]:
+        before, self.kept = self.kept, self.kept + max(0.0, more)
         try:
             yield
         finally:

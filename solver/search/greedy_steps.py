@@ -20,6 +20,7 @@ def plan_greedily(problem: Problem, budget: Budget) -> Outcome:
     """
     Plan gang by gang; the bounds are those of arithmetic.
     """
+    budget.begin_strategy()
     ready = Draft()
     sure = Sure(problem)
     for step in (Step.ENTITLED, Step.BORROWING):

@@ -32,7 +32,8 @@ def search(problem: Problem, budget: Budget) -> Outcome:
 
     Which of equally good evictions is frozen is chosen by what follows from them.
     """
-    course, budget.reserved = _Course(budget), 0.0
+    budget.begin_strategy()
+    course = _Course(budget)
     found, sure = keep_open(course.whole(problem), course.again, budget)
     outcome = Outcome(
         problem=found.problem,

@@ -157,15 +157,15 @@ def test_starts_one_by_one_end_with_the_limit_but_not_at_once(strategy):
     assert {Reason.SEARCH_LIMIT_REACHED} == set(reasons(plans[0]))
 
 
-@pytest.mark.parametrize(("strategy", "some"), [("greedy", 4.0), ("solver", 7.0)])
-def test_starts_for_which_others_leave_end_with_the_limit_too(strategy, some):
+@pytest.mark.parametrize("strategy", ["greedy", "solver"])
+def test_starts_for_which_others_leave_end_with_the_limit_too(strategy):
     runs = [gang(f"r{k:02}", minimum=1, gpus=8, running=[f"n{k}"]) for k in range(40)]
     asked = [{PODS: 1, GPU: 8, CPU: 1000 + k} for k in range(40)]
     waits = [gang(f"g{k:02}", minimum=1, requests=row) for k, row in enumerate(asked)]
     given = snapshot(nodes(40), [*runs, *(replace(g, priority=1) for g in waits)])
     plans = [
         decide(given, limited(seconds=limit), strategy=strategy, clock=Ticking())
-        for limit in (0.0, some, 1000.0)
+        for limit in (0.0, 4.0, 1000.0)
     ]
     few, more, every = (
         sum(step.op == "Evict" for step in plan.operations) for plan in plans
