@@ -70,7 +70,7 @@ class UsableRoom:
         for column in range(cut.shape[1]):
             key = (column, fits.tobytes())
             if key not in self._reached:
-                self._reached[key] = _sums(
+                self._reached[key] = sums_of_requests(
                     requests[:, column], self.problem.tuning.encode.most_sums
                 )
             sums = self._reached[key]
@@ -91,7 +91,7 @@ class UsableRoom:
         return np.asarray(fits & contents.fits)
 
 
-def _sums(requests: Ints, most: int) -> Ints | None:
+def sums_of_requests(requests: Ints, most: int) -> Ints | None:
     """
     List the sums that pods can ask for, up to some length; none where there are many.
     """
@@ -104,6 +104,6 @@ def _sums(requests: Ints, most: int) -> Ints | None:
         return None
     reach = np.zeros(most + 1, dtype=bool)
     reach[0] = True
-    for amount in range(1, most + 1):
-        reach[amount] = any(amount >= v and reach[amount - v] for v in small)
+    for shift in (v << bit for v in small for bit in range(most.bit_length())):
+        reach[shift:] |= reach[:-shift]
     return np.flatnonzero(reach) * step
