@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from exact.claimed_volumes import Claims, Shared, add_volumes
 from exact.small_model import SmallModel
 from models.gangs import PodPhase, PodSet, pod_sets
-from models.neighbours import Apart, Near, Neighbours, Spread
+from models.neighbours import Apart, Near, Neighbours, Spread, sharer
 from models.nodes import Node, NodeDemand
 from solver.effort.cp_sat import cp_model
 
@@ -108,7 +108,7 @@ def _shared(pods: Iterable[_Pods]) -> Iterator[Shared]:
     """
     for one in pods:
         for claim in one.said.shared:
-            yield claim, one.node, one.there, one.new
+            yield sharer(claim, one.node.name), one.node, one.there, one.new
 
 
 def _of(said: Neighbours, pods: list[_Pods]) -> list[_Pods]:

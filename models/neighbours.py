@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from models.volume_slots import claims_in_words, is_volume_slot
+
 
 class Near(NamedTuple):
     """
@@ -75,13 +77,21 @@ class ReachedVolumes(NamedTuple):
     number: int = 1
 
 
+def sharer(claim: tuple[str, str], place: object) -> tuple[str, str]:
+    """
+    Name who needs the volume of a shared claim: it takes a slot on each of its nodes.
+    """
+    return (f"{claim[0]} at {place}", claim[1]) if is_volume_slot(claim[1]) else claim
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbours:
     """
     Which selectors select a pod, and what it asks of the pods around it.
 
     Of each kind in ``claims`` it needs so many free volumes; each of ``shared``, by
-    name and kind, needs one for all of its pods together.  What it would like is
+    name and kind, needs one for all of its pods together, or one on each of their nodes
+    where the kind is slots.  What it would like is
     ``preferred``, and who else would like it or not is named by ``preferred_by``: that
     only tells places apart that are equally good otherwise.
     """
@@ -128,6 +138,12 @@ class Neighbours:
         """
         alone = {kind for kind, _ in self.claims}
         return sorted(alone | {kind for _, kind in self.shared})
+
+    def claims_in_words(self) -> list[str]:
+        """
+        Say which free volumes or slots are needed.
+        """
+        return sorted({claims_in_words(kind) for kind in self.kinds_of_claims()})
 
     def required(self) -> "Neighbours":
         """

@@ -38,6 +38,15 @@ def slot_parts(resource: str) -> tuple[str, str]:
     return driver, claim
 
 
+def claims_in_words(kind: str) -> str:
+    """
+    Say what claims of a kind need.
+    """
+    if is_volume_slot(kind):
+        return f"slots for volumes of driver {slot_parts(kind)[0]}"
+    return f"free volumes of {kind}"
+
+
 def with_claims(resources: Resources, called: Mapping[str, str]) -> Resources:
     """
     Call the claims of shared volumes otherwise.

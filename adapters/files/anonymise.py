@@ -41,7 +41,7 @@ from models.nodes import (
 )
 from models.snapshot import Snapshot
 from models.topology import Topology, TopologyDemand
-from models.volume_slots import with_claims
+from models.volume_slots import is_volume_slot, with_claims
 from models.why.reasons import Waiting
 
 _NUMBERS = 1_000_000
@@ -119,10 +119,15 @@ class _Renamer:
         self._keys = codes("k", keys(snapshot, wanted))
         self._values = codes.of_values(values(snapshot, wanted), self._nodes)
         self._claims = codes("c", claims(snapshot))
+        kinds = {*kinds_of_claims(snapshot)}
+        slots = dict.fromkeys(filter(is_volume_slot, kinds), 0)
         self._neighbours = RenamedNeighbours(
             selectors=codes("p", selectors(snapshot)),
             keys=self._keys,
-            kinds=codes("w", kinds_of_claims(snapshot)),
+            kinds={
+                **codes("w", (x for x in kinds if not is_volume_slot(x))),
+                **dict(zip(slots, with_claims(slots, self._claims), strict=True)),
+            },
             volumes=codes("f", (x.name for x in free_volumes(snapshot))),
             claims=self._claims,
         )

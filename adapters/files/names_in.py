@@ -118,6 +118,9 @@ def claims(snapshot: Snapshot) -> Iterator[str]:
         for name in filter(is_volume_slot, resources):
             if claim := slot_parts(name)[1]:
                 yield claim
+    for kind in filter(is_volume_slot, kinds_of_claims(snapshot)):
+        if claim := slot_parts(kind)[1]:
+            yield claim
     for said in neighbours(snapshot):
         yield from (claim for claim, _ in said.shared)
 

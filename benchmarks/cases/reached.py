@@ -10,6 +10,7 @@ from models.gangs import Gang, Group, Tree
 from models.neighbours import ReachedVolumes
 from models.nodes import Node
 from models.snapshot import Snapshot
+from models.volume_slots import UNLIMITED, volume_slots
 
 _KINDS = ("large", "small")
 _MOST_SETS = 4
@@ -45,6 +46,40 @@ def with_shared_claims(seed: str, snapshot: Snapshot) -> Snapshot:
         replace(gang, tree=_sharing(rnd, gang.tree, names)) for gang in snapshot.gangs
     )
     return replace(with_volumes(seed, snapshot), gangs=gangs)
+
+
+def with_shared_slots(seed: str, snapshot: Snapshot) -> Snapshot:
+    """
+    Let nodes take few volumes, or any number, and pods share some claims of them.
+    """
+    rnd = Random(f"slots-{seed}")
+    alone, *shared = kinds = [volume_slots("disk", name) for name in ("", "a", "b")]
+    plenty = [ReachedVolumes("elsewhere", tuple(kinds), UNLIMITED)]
+    nodes = []
+    for node in snapshot.nodes:
+        number = rnd.choice((None, 0, 1, 1, 2, 3))
+        few = [ReachedVolumes(f"at {node.name}", tuple(kinds), number or 0)]
+        nodes.append(_reaching(node, plenty if number is None else few * bool(number)))
+    names = list(zip(("a", "b"), shared, strict=True))
+    gangs = tuple(
+        replace(gang, tree=_taking(rnd, gang.tree, names, alone))
+        for gang in snapshot.gangs
+    )
+    return replace(snapshot, nodes=tuple(nodes), gangs=gangs)
+
+
+def _taking(
+    rnd: Random, tree: Tree, names: Sequence[tuple[str, str]], alone: str
+) -> Tree:
+    if isinstance(tree, Group):
+        children = tuple(_taking(rnd, child, names, alone) for child in tree.children)
+        return replace(tree, children=children)
+    shared = tuple(sorted(rnd.sample(names, rnd.choice((0, 1, 1, 2)))))
+    number = rnd.choice((0, 0, 1, 1, 2))
+    claims = ((alone, number),) if number else ()
+    return replace(
+        tree, neighbours=replace(tree.neighbours, claims=claims, shared=shared)
+    )
 
 
 def _sharing(rnd: Random, tree: Tree, names: Sequence[tuple[str, str]]) -> Tree:

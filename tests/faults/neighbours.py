@@ -316,6 +316,15 @@ FAULTS = [
         ("volumes/shared-claims-and-others-take-the-same-volumes",),
     ),
     Fault(
+        "slots-once-for-all-nodes",
+        "a claim that pods share takes one slot for all of its nodes, in the model",
+        switch(
+            "solver.encode.neighbours.volume_rows:sharer",
+            lambda _: lambda claim, place: claim,
+        ),
+        ("volumes/a-shared-claim-takes-one-slot-on-each-of-its-nodes",),
+    ),
+    Fault(
         "shared-claims-of-the-first-node",
         "one node alone of the pods that share a claim reaches its volume",
         switch(

@@ -5,7 +5,11 @@ Free volumes that several nodes reach, on random small cases, against all the re
 import pytest
 
 from adapters.files import scenario_of
-from benchmarks.cases.reached import with_shared_claims, with_volumes
+from benchmarks.cases.reached import (
+    with_shared_claims,
+    with_shared_slots,
+    with_volumes,
+)
 from benchmarks.cases.victims import victim_case
 from benchmarks.quality import exact_vector, vector_of
 from benchmarks.tuning import tuned
@@ -26,12 +30,14 @@ POLICY = Policy(evict=CALM, tiers=tuple(Tier(name=name) for name in TIERS))
 ALONE = [(with_volumes, seed) for seed in range(60)]
 BY_HAND = [(with_volumes, seed) for seed in range(60, 100)]
 SHARED = [(with_shared_claims, seed) for seed in range(100, 300)]
+SLOTS = [(with_shared_slots, seed) for seed in range(300, 500)]
 LEFT = [(with_volumes, seed) for seed in range(24)]
 LEFT += [(with_shared_claims, seed) for seed in range(24, 48)]
+LEFT += [(with_shared_slots, seed) for seed in range(48, 72)]
 
 
 @pytest.mark.drawn
-@pytest.mark.parametrize(("made", "seed"), ALONE + SHARED)
+@pytest.mark.parametrize(("made", "seed"), ALONE + SHARED + SLOTS)
 def test_the_plan_is_proven_and_the_best_of_the_exact_model(made, seed):
     snapshot = made(f"case-{seed}", random_snapshot(seed))
     plan = decide(snapshot, POLICY)
@@ -42,7 +48,7 @@ def test_the_plan_is_proven_and_the_best_of_the_exact_model(made, seed):
 
 
 @pytest.mark.drawn
-@pytest.mark.parametrize(("made", "seed"), BY_HAND + SHARED)
+@pytest.mark.parametrize(("made", "seed"), BY_HAND + SHARED + SLOTS)
 def test_greedy_gives_each_claim_a_volume(made, seed):
     snapshot = made(f"case-{seed}", random_snapshot(seed))
 

@@ -179,7 +179,7 @@ class Assembler:
         queues = rules.usable(guests, warnings)
         warnings += said_of(wide.unread, [look.groups.passed for look in looks])
         devices = self._said_devices(wide)
-        asked = self._asked(wide, looks, trees, devices)
+        asked = self._asked(looks, trees, devices)
         ready = self._loads.nodes(nodes, asked, warnings=warnings)
         warnings += self._links.look(nodes, self._loads, devices)
         budgets = gangs.budgets(warnings)
@@ -218,7 +218,6 @@ class Assembler:
 
     def _asked(
         self,
-        wide: Objects,
         looks: Sequence[NamespaceLook],
         trees: NodeTrees,
         devices: Mapping[str, RegisteredGpus],
@@ -226,7 +225,7 @@ class Assembler:
         """
         Say what gangs ask of all nodes, and what Device objects say of theirs.
         """
-        asked = self._gangs.asked_of_nodes(wide, trees.found.places)
+        asked = self._gangs.asked_of_nodes(trees.found.places)
         contracts = contracts_in(name for look in looks for name in look.gangs.parts)
         if not contracts:
             return asked

@@ -4,7 +4,7 @@ The gangs of all namespaces, and what goes beyond one: hosts of one's own, and b
 A namespace is looked at again where something in it changed.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -34,14 +34,14 @@ from adapters.kube.gangs.pod_neighbours import (
 )
 from adapters.kube.gangs.storage.attached_volumes import (
     Attached,
-    SharedClaim,
-    SlotsOfNodes,
     attached,
-    first_shared,
-    kept_on_nodes,
-    slots_of_nodes,
 )
-from adapters.kube.gangs.storage.pod_volumes import Volumes, storage_of
+from adapters.kube.gangs.storage.pod_volumes import (
+    Claim,
+    Volumes,
+    storage_of,
+)
+from adapters.kube.gangs.storage.shared_slots import SharedSlots
 from adapters.kube.gangs.storage.volume_reach import volumes_offered, volumes_reached
 from adapters.kube.gangs.storage.volume_room import VolumeRoom
 from adapters.kube.objects.node_pool import NodePool
@@ -49,7 +49,6 @@ from adapters.kube.objects.node_record import NodeRecord
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import DisruptionBudget
 from models.neighbours import Neighbours
-from models.nodes import Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ class ClusterGangs:
         self._apart = Around()
         self._touched: set[str] = set()
         self._storage: Sequence[tuple[Raw, ...]] = ()
-        self._shared: tuple[SharedClaim, ...] = ()
+        self._slots = SharedSlots()
         self._free = VolumeRoom()
         self._room = DeviceRoom()
         self._claimers: set[str] = set()
@@ -149,16 +148,16 @@ class ClusterGangs:
         if storage != self._storage:
             some = [n for n, x in self._looks.items() if x.groups.have_volumes]
             touched, self._storage = touched | set(some), storage
-        touched |= self._sharing() | self._claiming(wide)
+        touched |= self._sharing(wide) | self._claiming(wide)
         unbound = (each for x in self._looks.values() for each in x.groups.unbound)
         touched |= self._free.look(wide, unbound) & self._looks.keys()
-        shared, free = {each.claim for each in self._shared}, self._free.found
+        slots, free = self._slots, self._free.found
         for name, look in self._looks.items():
             if name in touched or not look.gangs.lasts:
                 space = held[name]
                 own = self._spaces.objects_of(space, wide)
                 pods = chain(space.ours.values(), space.others.values())
-                volumes = Volumes(own, pods, shared, free)
+                volumes = Volumes(own, pods, slots.claims, free, slots.told)
                 maker = GangMaker(own, rules.homes, apart, now, volumes, self.devices)
                 look.make(maker, rules.around, apart)
         self._touched = set()
@@ -182,50 +181,45 @@ class ClusterGangs:
         before, self._claimers = self._claimers, {*asking}
         return self._claimers | (before & self._looks.keys())
 
-    def _sharing(self) -> set[str]:
+    def _sharing(self, wide: Objects) -> set[str]:
         """
-        Choose the shared claims that count once; name where others did before.
-        """
-        old = {each.claim for each in self._shared}
-        found = (x.groups.shared for x in self._looks.values())
-        self._shared = first_shared(chain.from_iterable(found))
-        new = {each.claim for each in self._shared}
-        return {space for space, _ in old ^ new} & self._looks.keys()
+        Look which shared claims count once, and of which slots planning is told.
 
-    def asked_of_nodes(
-        self, wide: Objects, places: Mapping[str, Mapping[str, str]]
-    ) -> AskedOfNodes:
+        Name the namespaces where others did before.
+        """
+        found = chain.from_iterable(x.groups.shared for x in self._looks.values())
+        limits = storage_of(wide).limits
+        other = self._slots.look(found, partial(self._attached, wide), limits)
+        if other is None:
+            return {n for n, x in self._looks.items() if x.groups.have_volumes}
+        return {space for space, _ in other} & self._looks.keys()
+
+    def asked_of_nodes(self, places: Mapping[str, Mapping[str, str]]) -> AskedOfNodes:
         """
         Say what gangs ask of nodes beside room; ``places`` are those in trees of nodes.
         """
         nodes, found = self._free.nodes, self._free.found
         looks = self.looks()
+        room, reached = self._slots.room, volumes_reached(found, nodes)
+        slots = room.of_nodes(frozenset().union(*(x.gangs.slots for x in looks)))
         return AskedOfNodes(
             by_name=any(look.gangs.asks_for_names for look in looks),
             ports=frozenset().union(*(look.gangs.ports for look in looks)),
-            slots=self._slots(wide, nodes).beside(volumes_offered(found, nodes)),
-            volumes=volumes_reached(found, nodes),
+            slots=slots.beside(volumes_offered(found, nodes)),
+            volumes=room.beside(reached, (node.name for node in nodes)),
             claimed=self.devices.of_nodes,
             others=self.others,
             places=places,
         )
 
-    def _slots(self, wide: Objects, nodes: Sequence[Node]) -> SlotsOfNodes:
+    def _attached(self, wide: Objects, shared: Collection[Claim]) -> Iterator[Attached]:
         """
-        Say how many volumes nodes still take, of what gangs ask for.
+        Walk the volumes with a limit that pods have on nodes, or wait for.
         """
-        asked = frozenset().union(*(x.gangs.slots for x in self._looks.values()))
-        if not asked:
-            return SlotsOfNodes()
-        shared = {each.claim for each in self._shared}
-        there: list[Attached] = []
         for name, groups in ((name, x.groups) for name, x in self._looks.items()):
             if groups.have_volumes or any(pod.volumes for pod in groups.others):
                 space = self._spaces.objects_of(self._spaces.held[name], wide)
-                there += attached(groups.ours, groups.others, Volumes(space), shared)
-        gangs = chain.from_iterable(x.gangs.gangs for x in self._looks.values())
-        kept = kept_on_nodes(self._shared, gangs, nodes)
-        return slots_of_nodes(there, storage_of(wide).limits, kept, asked)
+                yield from attached(groups.ours, groups.others, Volumes(space), shared)
 
     def _around(self, labels: NamespaceLabels) -> Around:
         """

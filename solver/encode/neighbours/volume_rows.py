@@ -4,7 +4,7 @@ Rows about free volumes that several nodes reach: each claim has one of its own.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from models.neighbours import Neighbours, ReachedVolumes
+from models.neighbours import Neighbours, ReachedVolumes, sharer
 from solver.effort.cp_sat import cp_model
 from solver.encode.neighbours.domain_counts import DomainCounts
 from solver.encode.neighbours.volume_vars import VolumeVars
@@ -38,8 +38,7 @@ def give_volumes(counts: DomainCounts) -> None:
         }
         for one, var in given.items():
             of_volumes.setdefault(one, []).append(var)
-        total = cp_model.LinearExpr.sum(list(given.values())) if given else 0
-        counts.model.add(row.expression == total)
+        counts.model.add(row.expression == cp_model.LinearExpr.sum([*given.values()]))
         found.asked.append((asker, row, given))
     for asker, domains in shared.items():
         given = _give_to_all(counts, asker, domains)
@@ -58,7 +57,8 @@ def _give_to_all(
     Ensure that a claim has one volume at most, which each node of its pods reaches.
     """
     matching, model = counts.around.volumes.matching, counts.model
-    each = dict.fromkeys(one for here in matching.reached for one in here)
+    where = {*domains, *matching.shared.get(asker, ())}
+    each = dict.fromkeys(one for at in sorted(where) for one in matching.reached[at])
     given = {one: model.new_bool_var("") for one in each if asker[1] in one.kinds}
     model.add_at_most_one(given.values())
     if matching.held.get(asker):
@@ -75,8 +75,9 @@ def _sharing(counts: DomainCounts) -> dict[Asker, dict[int, list[Var]]]:
     """
     found: dict[Asker, dict[int, list[Var]]] = {}
     for domain, said, here in _coming(counts):
-        for asker in said.shared:
-            found.setdefault(asker, {}).setdefault(domain, []).extend(here)
+        for claim in said.shared:
+            row = found.setdefault(sharer(claim, domain), {})
+            row.setdefault(domain, []).extend(here)
     return found
 
 

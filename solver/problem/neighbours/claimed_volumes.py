@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from models.neighbours import Neighbours, ReachedVolumes
+from models.neighbours import Neighbours, ReachedVolumes, sharer
 from solver.problem.neighbours.spread_counts import REACHED, KeyDomains
 from solver.problem.neighbours.volume_matching import Asker, VolumeMatching
 from solver.problem.node_room import Bools, Ints
@@ -62,7 +62,8 @@ class ClaimedVolumes:
         for domain, count in zip(domains.tolist(), counts.tolist(), strict=True):
             for kind, number in said.claims:
                 self._count((domain, kind), number * count)
-            for asker in said.shared if count else ():
+            for claim in said.shared if count else ():
+                asker = sharer(claim, domain)
                 self.matching.share(asker, domain, count)
                 self._count(asker, bool(self.matching.shared[asker]))
         if self._steps:
@@ -129,8 +130,8 @@ class ClaimedVolumes:
         asked[self.of_node if where is None else self.of_node[where]] = True
         row[asked & (row < 0) & self._has_enough(said)] = 1
         for domain in np.flatnonzero(asked & (row < 0)).tolist():
-            able = self.matching.could_take_all(domain, said.claims, said.shared)
-            row[domain] = able
+            shared = [sharer(claim, domain) for claim in said.shared]
+            row[domain] = self.matching.could_take_all(domain, said.claims, shared)
         return row[self.of_node] > 0
 
     def for_all(self, said: Neighbours, room: Ints, count: int) -> Bools:
@@ -140,7 +141,7 @@ class ClaimedVolumes:
         rooms = np.bincount(self.of_node + 1, room, len(self.parts))[1:]
         found = np.ones(len(self.of_node), dtype=bool)
         for asker in said.shared:
-            if not self.matching.held.get(asker):
+            if sharer(asker, 0) == asker and not self.matching.held.get(asker):
                 able = [
                     (float(rooms[domains].sum()), domains)
                     for domains in self.matching.reaching(asker[1])

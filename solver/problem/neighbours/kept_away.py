@@ -120,7 +120,7 @@ def told(around: PodsAround, said: Neighbours) -> str:
     if said.near is not None:
         words.append("no {} near by {}".format(*said.near.pair))
     words += [f"{rule.pods} spread by {rule.key}" for rule in said.spread]
-    words += [f"free volumes of {kind}" for kind in said.kinds_of_claims()]
+    words += said.claims_in_words()
     words = words or [f"{rule.pods} by {rule.key}" for rule in said.apart]
     words = words or [f"others that are apart from {name}" for name in said.selected]
     return listed(words, "rule")

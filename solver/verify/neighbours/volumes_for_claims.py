@@ -5,7 +5,7 @@ The rule about free volumes that several nodes reach.
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from models.neighbours import ReachedVolumes
+from models.neighbours import ReachedVolumes, sharer
 from solver.verify.evidence import Evidence
 from solver.verify.neighbours.occupants import Occupant, occupants
 from solver.verify.violation import Violation
@@ -123,7 +123,7 @@ def _shared_by_pods(claiming: list[Occupant], given: _Given) -> Iterator[Violati
     users: dict[tuple[str, str], list[Occupant]] = {}
     for one in claiming:
         for claim in one.said.shared:
-            users.setdefault(claim, []).append(one)
+            users.setdefault(sharer(claim, one.node.name), []).append(one)
     there: dict[tuple[str, str], _Suited] = {}
     first = given.copy()
     for claim, pods in sorted(users.items()):

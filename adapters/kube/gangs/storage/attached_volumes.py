@@ -2,23 +2,23 @@
 How many volumes each node still takes of a driver: what is attached, and what is kept.
 
 Volumes of one pod are counted with it.  One that several share takes a slot of every
-node that has it for good, whoever leaves, and one on each node where one is kept for
-those who wait and may be there, first for those who may be on the fewest nodes; where
-no slot is left for that, none of them goes there.
+node that has it for good, whoever leaves; while pods wait for it, one is kept for it on
+each node that has enough for all who wait.  Nodes on which there may be too few are
+scarce: planning is told who needs slots of the driver, and how many each node has.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from adapters.kube.gangs.storage.pod_volumes import Claim, Volumes
-from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.pod_record import PodRecord
-from models.gangs import Gang, PodPhase, pod_sets
-from models.nodes import Node, NodeDemand
+from models.gangs import PodPhase
+from models.neighbours import ReachedVolumes
 from models.resources import Resources
-from models.volume_slots import UNLIMITED, is_volume_slot, slot_parts, volume_slots
+from models.volume_slots import UNLIMITED, slot_parts, volume_slots
 
+Reached = tuple[ReachedVolumes, ...]
 _MOST_SHARED = 32
 _LONGEST = 200
 _FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
@@ -38,12 +38,15 @@ class SharedClaim:
 @dataclass(frozen=True, slots=True)
 class Attached:
     """
-    A volume of a driver on a node; it ``counts`` by itself where no gang counts it.
+    A volume of a driver that a pod has on its node, or waits for where it has none.
+
+    It is of a pod of ours if ``mine``; it ``counts`` by itself where no gang counts it.
     """
 
-    node: str
+    node: str | None
     driver: str
     claim: Claim
+    mine: bool
     counts: bool
 
 
@@ -119,93 +122,146 @@ def attached(
     shared: Collection[Claim],
 ) -> Iterator[Attached]:
     """
-    Walk the volumes with a limit that pods of one namespace have on their nodes.
+    Walk the volumes with a limit that pods of one namespace have, or wait for.
     """
     for pods, mine in ((ours, True), (others, False)):
         for pod in pods:
-            if pod.node is None or pod.phase in _FINISHED:
+            if not (mine or pod.node) or pod.phase in _FINISHED:
                 continue
             for claim in dict.fromkeys(pod.volumes):
                 at = pod.namespace, claim
                 if driver := volumes.limited_driver(at):
                     counts = at in shared or not mine
-                    yield Attached(pod.node, driver, at, counts)
+                    yield Attached(pod.node, driver, at, mine, counts)
 
 
-def slots_of_nodes(
-    there: Iterable[Attached],
-    limits: Mapping[str, Mapping[str, int]],
-    kept: Mapping[str, Sequence[str]],
-    asked: Collection[str],
-) -> SlotsOfNodes:
+class SlotRoom:
     """
-    Say what all nodes offer of the slots and shared volumes that are ``asked``.
+    The slots of all nodes, given what is ``there`` and the ``limits`` of nodes.
 
-    Of shared ones slots are ``kept`` by node, for the first of them first.
+    ``waiting`` are shared claims for which pods of ours wait, ``scarce`` the nodes with
+    too few slots for all who wait, each with a driver.
     """
-    if not asked:
-        return SlotsOfNodes()
-    here: dict[tuple[str, str], list[Attached]] = {}
-    for each in there:
-        here.setdefault((each.node, each.driver), []).append(each)
-    drivers: dict[str, list[str]] = {}
-    for name in sorted(asked):
-        drivers.setdefault(slot_parts(name)[0], []).append(name)
-    found: dict[str, SlotsOfNode] = {}
-    for node, limit_of in limits.items():
-        offered: dict[str, int] = {}
-        used: dict[str, int] = {}
-        for driver, names in drivers.items():
-            if driver not in limit_of:
-                offered |= dict.fromkeys(names, UNLIMITED)
+
+    def __init__(
+        self,
+        there: Iterable[Attached] = (),
+        limits: Mapping[str, Mapping[str, int]] | None = None,
+        shared: Iterable[SharedClaim] = (),
+    ) -> None:
+        self._limits = limits or {}
+        self._here: dict[tuple[str, str], list[Attached]] = {}
+        self.waiting: dict[str, dict[Claim, str]] = {}
+        alone: Counter[str] = Counter()
+        waits = {each.claim for each in shared if each.waits}
+        for each in there:
+            if each.claim in waits:
+                kind = volume_slots(each.driver, "/".join(each.claim))
+                self.waiting.setdefault(each.driver, {})[each.claim] = kind
+            if each.node:
+                self._here.setdefault((each.node, each.driver), []).append(each)
+            elif not each.counts:
+                alone[each.driver] += 1
+        self.scarce = {
+            (node, driver)
+            for node, limit_of in self._limits.items()
+            for driver in limit_of.keys() & self.waiting.keys()
+            if self._is_scarce(node, driver, alone[driver])
+        }
+        self.told = frozenset(driver for _, driver in self.scarce)
+
+    def _is_scarce(self, node: str, driver: str, alone: int) -> bool:
+        """
+        Tell whether not all who wait could have a slot of a node at once.
+        """
+        have, single = self._there(node, driver)
+        more = len(self.waiting[driver].keys() - have.keys())
+        most = self._limits[node][driver]
+        return more > 0 and len(have) + single + more + alone > most
+
+    def _there(self, node: str, driver: str) -> tuple[dict[Claim, bool], int]:
+        """
+        Give the claims that count by themselves, and whether others have them, too.
+
+        Count beside these the volumes that our gangs count.
+        """
+        have: dict[Claim, bool] = {}
+        single = 0
+        for each in self._here.get((node, driver), ()):
+            single += not each.counts
+            if each.counts:
+                have[each.claim] = have.get(each.claim, False) or not each.mine
+        return have, single
+
+    def kinds(self) -> dict[Claim, str]:
+        """
+        Say what slots each shared claim needs of which planning is told.
+        """
+        rows = (self.waiting[driver] for driver in sorted(self.told))
+        return {at: kind for row in rows for at, kind in row.items()}
+
+    def of_nodes(self, asked: Collection[str]) -> SlotsOfNodes:
+        """
+        Say what all nodes offer of the slots and shared volumes that are ``asked``.
+        """
+        if not asked:
+            return SlotsOfNodes()
+        drivers: dict[str, list[str]] = {}
+        for name in sorted(asked):
+            drivers.setdefault(slot_parts(name)[0], []).append(name)
+        found: dict[str, SlotsOfNode] = {}
+        for node, limit_of in self._limits.items():
+            offered: dict[str, int] = {}
+            used: dict[str, int] = {}
+            for driver, names in drivers.items():
+                if driver not in limit_of:
+                    offered |= dict.fromkeys(names, UNLIMITED)
+                    continue
+                have = {"/".join(at) for at in self._taking(node, driver)}
+                slots = volume_slots(driver)
+                offered[slots], used[slots] = limit_of[driver], len(have)
+                for name in names:
+                    if claim := slot_parts(name)[1]:
+                        offered[name] = UNLIMITED if claim in have else 0
+            found[node] = SlotsOfNode(offered, used)
+        return SlotsOfNodes(found, SlotsOfNode(dict.fromkeys(sorted(asked), UNLIMITED)))
+
+    def _taking(self, node: str, driver: str) -> set[Claim]:
+        """
+        Name the claims that have a slot of a node whatever is planned, or it is kept.
+
+        What only pods of ours have of a scarce node, they are planned to have.
+        """
+        have, waiting = self._there(node, driver)[0], self.waiting.get(driver, {})
+        if (node, driver) not in self.scarce:
+            return {*have, *waiting}
+        return {at for at, others in have.items() if others or at not in waiting}
+
+    def beside(
+        self, free: Mapping[str, Reached], nodes: Iterable[str]
+    ) -> Mapping[str, Reached]:
+        """
+        Say of which slots planning is told on each of some nodes, beside free volumes.
+        """
+        if not self.told:
+            return free
+        return {
+            node: tuple(sorted([*free.get(node, ()), *self._reached(node)]))
+            for node in nodes
+        }
+
+    def _reached(self, node: str) -> Iterator[ReachedVolumes]:
+        for driver in sorted(self.told):
+            slots, waiting = volume_slots(driver), self.waiting[driver]
+            kinds = tuple(sorted([slots, *waiting.values()]))
+            if (node, driver) not in self.scarce:
+                yield ReachedVolumes(f"{slots} elsewhere", kinds, UNLIMITED)
                 continue
-            limit, slots = limit_of[driver], volume_slots(driver)
-            mine = kept.get(node, ())
-            have = _shared_there(here.get((node, driver), ()), limit, mine, names)
-            offered[slots], used[slots] = limit, len(have)
-            for name in names:
-                if claim := slot_parts(name)[1]:
-                    offered[name] = UNLIMITED if claim in have else 0
-        found[node] = SlotsOfNode(offered, used)
-    return SlotsOfNodes(found, SlotsOfNode(dict.fromkeys(sorted(asked), UNLIMITED)))
-
-
-def kept_on_nodes(
-    shared: Sequence[SharedClaim], gangs: Iterable[Gang], nodes: Iterable[Node]
-) -> dict[str, list[str]]:
-    """
-    Name for each node the shared claims of waiting pods that may be there.
-    """
-    waiting = {"/".join(each.claim): at for at, each in enumerate(shared) if each.waits}
-    if not waiting:
-        return {}
-    demands: dict[str, set[NodeDemand]] = {claim: set() for claim in waiting}
-    for gang in gangs:
-        for leaf in pod_sets(gang.tree):
-            for name in filter(is_volume_slot, leaf.requests):
-                if (claim := slot_parts(name)[1]) in demands:
-                    demands[claim].add(leaf.demand)
-    found: dict[str, list[str]] = {}
-    number: Counter[str] = Counter()
-    for node in nodes:
-        named = replace(node, labels={**node.labels, NAME_FIELD: node.name})
-        some = [x for x in waiting if any(one.allows(named) for one in demands[x])]
-        found[node.name] = some
-        number.update(some)
-    return {
-        node: sorted(some, key=lambda claim: (number[claim], waiting[claim]))
-        for node, some in found.items()
-    }
-
-
-def _shared_there(
-    there: Iterable[Attached], limit: int, kept: Sequence[str], names: Sequence[str]
-) -> set[str]:
-    """
-    Name the claims that take a slot of a node by themselves, or one is kept for.
-    """
-    have = {"/".join(each.claim) for each in there if each.counts}
-    free = limit - len(have) - sum(not each.counts for each in there)
-    asked = {slot_parts(name)[1] for name in names}
-    new = [claim for claim in kept if claim in asked and claim not in have]
-    return have | set(new[: max(0, free)])
+            taken = self._taking(node, driver)
+            have, single = self._there(node, driver)
+            there = len(have.keys() - taken) + single
+            for at in sorted(taken & waiting.keys()):
+                yield ReachedVolumes(f"{waiting[at]} at {node}", (waiting[at],), 1)
+            most = self._limits[node][driver] - len(taken)
+            if (left := max(most, there)) > 0:
+                yield ReachedVolumes(f"{slots} at {node}", kinds, left)

@@ -5,6 +5,7 @@ Volumes: where pods have theirs, and what pods wait for that have none yet.
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.notes import named
@@ -39,13 +40,26 @@ The namespace of a claim, and its name.
 """
 
 
+class ToldSlots(NamedTuple):
+    """
+    The drivers of whose slots planning is told, and the kinds of shared claims.
+    """
+
+    drivers: frozenset[str]
+    kinds: Mapping[Claim, str]
+
+
+NOTHING_TOLD = ToldSlots(frozenset(), {})
+
+
 class Volumes:
     """
     The claims and volumes that were read.
 
     ``taken`` says of waiting pods, by key, that another has a claim that is for one;
-    ``shared`` claims are counted once for all the pods of a node that use them; of the
-    ``free`` volumes each is for one claim.
+    ``shared`` claims are counted once for all the pods of a node that use them, of the
+    drivers in ``told`` by planning, which is told their kinds; of the ``free`` volumes
+    each is for one claim.
     """
 
     def __init__(
@@ -54,6 +68,7 @@ class Volumes:
         pods: Iterable[PodRecord] = (),
         shared: Collection[Claim] = (),
         free: FreeVolumes = NO_FREE_VOLUMES,
+        told: ToldSlots = NOTHING_TOLD,
     ) -> None:
         self._claims: Mapping[Claim, Raw] = {
             (namespace, name): raw
@@ -70,6 +85,7 @@ class Volumes:
         self._requests: dict[frozenset[tuple[str, int]], Resources] = {}
         self._shared = frozenset(shared)
         self._free = free
+        self._told = told
         alone = {at for at, raw in self._claims.items() if _is_for_one(raw)}
         self.taken = dict(_taken(alone, pods)) if alone else {}
 
@@ -119,7 +135,7 @@ class Volumes:
 
     def beside(self, pod: PodRecord, said: Neighbours) -> Neighbours:
         """
-        Add what a pod needs of free volumes that several nodes reach.
+        Add what a pod needs of free volumes that several nodes reach, and of slots.
         """
         claims, shared = self._kinds(pod)
         found = claims or shared
@@ -131,8 +147,8 @@ class Volumes:
         """
         Count the claims of a pod by kind, and name those that it shares.
         """
-        known = self._free.reached.of
-        claims = dict.fromkeys(pod.volumes) if known else ()
+        known, slots = self._free.reached.of, self._told
+        claims = dict.fromkeys(pod.volumes) if known or slots.drivers else ()
         kinds: Counter[str] = Counter()
         shared: list[tuple[str, str]] = []
         for at in ((pod.namespace, claim) for claim in claims):
@@ -140,6 +156,10 @@ class Volumes:
                 shared.append(("/".join(at), known[at]))
             elif at in known:
                 kinds[known[at]] += 1
+            if at in slots.kinds:
+                shared.append(("/".join(at), slots.kinds[at]))
+            elif at not in self._shared and self.limited_driver(at) in slots.drivers:
+                kinds[volume_slots(self.limited_driver(at))] += 1
         return tuple(sorted(kinds.items())), tuple(sorted(shared))
 
     def _slots(self, pod: PodRecord) -> Resources:
@@ -149,7 +169,8 @@ class Volumes:
         found: dict[str, int] = {}
         for claim in dict.fromkeys(pod.volumes) if self._storage.limits else ():
             at = pod.namespace, claim
-            if driver := self.limited_driver(at):
+            driver = self.limited_driver(at)
+            if driver and at not in self._told.kinds:
                 name = volume_slots(driver, "/".join(at) if at in self._shared else "")
                 found[name] = found.get(name, 0) + 1
         return found

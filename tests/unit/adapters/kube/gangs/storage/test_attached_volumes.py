@@ -2,6 +2,9 @@
 How many volumes nodes take of a driver, as Kubernetes counts them.
 """
 
+from itertools import product
+from random import Random
+
 import pytest
 
 from models.policy import Policy
@@ -163,3 +166,90 @@ def test_slots_are_a_resource_only_where_some_node_has_a_limit():
     snapshot = assembled(node(), csi_node("n"), *bound("a"), mounting("p", "a"))
 
     assert not any(SLOTS in n.allocatable for n in snapshot.snapshot.nodes)
+
+
+def first(name, *claims, **fields):
+    return mounting(name, *claims, priority=9, **fields)
+
+
+def test_no_slot_is_kept_from_who_can_have_it_for_who_shares_a_volume():
+    pods = [mounting(x, "a") for x in "pq"]
+    given = [node(), csi_node("n", 2), *bound(*"abc"), *pods, first("r", "b", "c")]
+
+    assert {"r": "n"} == binds(*given)
+
+
+def test_who_shares_a_volume_and_finds_no_room_keeps_no_slot_from_others():
+    pods = [mounting(x, "a", gpus=99) for x in "pq"]
+    given = [node(), csi_node("n", 1), *bound("a", "b"), *pods, mounting("r", "b")]
+
+    assert {"r": "n"} == binds(*given)
+
+
+def test_each_shared_volume_takes_one_slot_of_every_node_that_gets_it():
+    pods = [mounting(x, "a") for x in "pq"] + [mounting(x, "b") for x in "rs"]
+    given = [node("m"), node("n"), csi_node("m", 1), csi_node("n", 1)]
+    found = binds(*given, *bound("a", "b"), *pods)
+
+    assert 4 == len(found)
+    assert found["p"] == found["q"] != found["r"] == found["s"]
+
+
+def test_where_others_have_a_shared_volume_it_takes_no_slot_that_is_scarce():
+    runs = mounting("runs", "a", on="n", scheduler="other")
+    pods = [mounting(x, "a") for x in "pq"] + [mounting("r", "b"), mounting("s", "c")]
+    given = [node(), csi_node("n", 2), *bound(*"abc"), runs, *pods]
+
+    assert 3 == len(binds(*given))
+
+
+def test_who_has_a_shared_volume_of_a_scarce_node_takes_one_slot_with_others():
+    runs = [mounting("x", "a", on="n"), mounting("y", "d", on="n")]
+    pods = [mounting("p", "a"), mounting("r", "b"), mounting("s", "c")]
+    given = [node(), csi_node("n", 3), *bound(*"abcd"), *runs, *pods]
+
+    assert 2 == len(binds(*given))
+
+
+def distinct(pods, node):
+    return {claim for claims, at in pods if at == node for claim in claims}
+
+
+def most_that_start(limits, running, waiting):
+    """
+    Count by trying all places how many pods can start, as kube-scheduler counts.
+    """
+    best = 0
+    for places in product((None, *limits), repeat=len(waiting)):
+        pods = [*running, *zip(waiting, places, strict=True)]
+        if all(
+            len(distinct(pods, node)) <= max(most, len(distinct(running, node)))
+            for node, most in limits.items()
+        ):
+            best = max(best, sum(place is not None for place in places))
+    return best
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("seed", range(160))
+def test_as_many_pods_start_as_can_have_slots(seed):
+    rnd = Random(f"slots-{seed}")
+    names = "abcde"[: rnd.randint(2, 5)]
+    limits = {node: rnd.randint(0, 3) for node in "mn"}
+
+    def some():
+        return rnd.sample(names, rnd.choice((1, 1, 2)))
+
+    there = [(some(), rnd.choice("mn"), rnd.choice(("phalanx", "other")))]
+    there = there * rnd.randint(0, 1)
+    waiting = [some() for _ in range(rnd.randint(2, 5))]
+    running = [(claims, at) for claims, at, _ in there]
+    raws = [
+        *(node(name) for name in limits),
+        *(csi_node(name, most) for name, most in limits.items()),
+        *bound(*names),
+        *(mounting("runs", *c, on=at, scheduler=by) for c, at, by in there),
+        *(mounting(f"p-{at}", *claims) for at, claims in enumerate(waiting)),
+    ]
+
+    assert most_that_start(limits, running, waiting) == len(binds(*raws))
