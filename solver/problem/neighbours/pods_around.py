@@ -7,7 +7,7 @@ leave, they keep nobody away.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -49,19 +49,14 @@ class PodsAround:
         """
         Give the same, to be changed.
         """
-        return PodsAround(
-            domains=self.domains,
+        return replace(
+            self,
             spread=self.spread.copy(),
             volumes=self.volumes.copy(),
-            near=self.near,
-            apart=self.apart,
             members={pair: row.copy() for pair, row in self.members.items()},
             holders={pair: row.copy() for pair, row in self.holders.items()},
             hosts={pair: row.copy() for pair, row in self.hosts.items()},
             exists=dict(self.exists),
-            ending=self.ending,
-            later=self.later,
-            stale=self.stale,
         )
 
     def afterwards(self) -> "PodsAround":
