@@ -19,6 +19,7 @@ from models.policy import LONGEST_LEAVING, Policy
 from models.queues import Queue
 from models.snapshot import Snapshot
 from solver.hold.turns import budget_left
+from solver.shares.kept_room import queues_above
 
 
 def next_moment(
@@ -105,20 +106,13 @@ def protection(
     """
     if gang.evicted_ago is not None:
         yield policy.evict.again - gang.evicted_ago
-    spans = set(_runtimes(gang.queue, queues))
+    path = [queues[name] for name in queues_above(queues, gang.queue)]
+    spans = {one.preempt_min_runtime for one in path}
+    spans |= {one.reclaim_min_runtime for one in path}
     spans |= {policy.evict.lent_for} if gang.lent_by else set()
-    if not spans:
+    if not any(spans):
         return
     for leaf in pod_sets(gang.tree):
         for pod in leaf.pods:
             if pod.phase is PodPhase.RUNNING:
-                yield from (span - pod.seconds for span in spans)
-
-
-def _runtimes(name: str | None, queues: Mapping[str, Queue]) -> Iterator[int]:
-    seen: set[str] = set()
-    while name is not None and name in queues and name not in seen:
-        seen.add(name)
-        queue = queues[name]
-        yield from filter(None, (queue.preempt_min_runtime, queue.reclaim_min_runtime))
-        name = queue.parent
+                yield from (span - pod.seconds for span in spans if span)

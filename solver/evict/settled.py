@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from models.gangs import Gang, PodPhase, pod_sets
 from models.policy import Policy
 from models.snapshot import Snapshot
+from solver.shares.kept_room import queues_above
 
 
 def is_settled(snapshot: Snapshot, policy: Policy) -> bool:
@@ -56,11 +57,7 @@ def _grants(snapshot: Snapshot) -> dict[str, set[int]]:
     queues = {queue.name: queue for queue in snapshot.queues}
     found = {}
     for name in queues:
-        path = []
-        above: str | None = name
-        while above in queues and queues[above] not in path:
-            path.append(queues[above])
-            above = queues[above].parent
+        path = [queues[above] for above in queues_above(queues, name)]
         found[name] = {
             max(queue.reclaim_min_runtime for queue in path),
             max(queue.preempt_min_runtime for queue in path),

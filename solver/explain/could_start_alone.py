@@ -42,7 +42,7 @@ class Alone:
         Without ``presolve`` the model is solved as it was written.
         """
         single = replace(self._problem, units=(unit,))
-        fits = self._fits(single)
+        fits = int(_fitting(single, pending_shapes(single)).sum())
         encoding = encode(single, self._classes_of(single))
         starts = encoding.types[0].starts.variable
         assert starts is not None
@@ -59,12 +59,6 @@ class Alone:
         if status in {cp_model.OPTIMAL, cp_model.FEASIBLE} and exact:
             return True
         return None
-
-    def _fits(self, single: Problem) -> int:
-        """
-        Count the nodes on which any pod of a unit fits.
-        """
-        return int(_fitting(single, pending_shapes(single)).sum())
 
     def _classes_of(self, single: Problem) -> Classes:
         """

@@ -5,14 +5,13 @@ Evictions are tried by hand, for the unit alone: first as the rules allow, then 
 nothing were protected.  So what is said of either has been seen to work.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from models.devices.gpu_parts import is_part
-from models.gangs import Gang, Pod
-from models.resources import GPU
+from models.resources import GPU, format_duration
 from models.why.reasons import Facts, Reason, Waiting, listed
 from solver.effort.budget import Budget
 from solver.evict.freeze import requests_of
@@ -156,7 +155,7 @@ class Protection:
             )
             for one, _ in found
         }
-        why = dict(_first(found))
+        why = {one.gang: said for one, said in reversed(found)}
         names = sorted(held, key=lambda name: (-held[name], name))
         facts |= {
             "used": sum(held.values()),
@@ -198,25 +197,38 @@ def protector(problem: Problem, one: Exit) -> str:
     again = problem.policy.evict.again
     if gang.evicted_ago is not None and gang.evicted_ago < again:
         return JUST_EVICTED
-    if _is_young(problem, gang, one.pod):
+    if _young_for(problem, one) > 0:
         return TOO_YOUNG
     budgets = problem.snapshot.budgets
     kept = any(gang.key in x.gangs and x.allowed <= 0 for x in budgets)
     return IN_BUDGET if kept else ""
 
 
-def _is_young(problem: Problem, gang: Gang, pod: Pod) -> bool:
-    queues = problem.queues
-    path = [queues.queues[name] for name in queues.path(gang.queue)]
-    least = max((queue.reclaim_min_runtime for queue in path), default=0)
-    return pod.seconds < least
+def protectors(problem: Problem, exits: Sequence[Exit]) -> dict[str, str]:
+    """
+    Say what keeps gangs where they are, and for how long where time ends that.
+    """
+    found = {one.gang: word for one in exits if (word := protector(problem, one))}
+    for name, word in found.items():
+        if word in {TOO_YOUNG, JUST_EVICTED}:
+            left = max(_kept_for(problem, one) for one in exits if one.gang == name)
+            found[name] = f"{word}, for {format_duration(left)} more"
+    return found
 
 
-def _first(found: Sequence[tuple[Exit, str]]) -> Iterator[tuple[str, str]]:
+def _kept_for(problem: Problem, one: Exit) -> int:
+    ago = problem.written[one.gang].evicted_ago
+    again = 0 if ago is None else problem.policy.evict.again - ago
+    return max(again, _young_for(problem, one))
+
+
+def _young_for(problem: Problem, one: Exit) -> int:
     """
-    Walk gangs with what protects them, so that the first one found stays.
+    Give for how much longer a min runtime keeps a pod from leaving by its rule.
     """
-    return ((one.gang, why) for one, why in reversed(found))
+    reclaim, preempt = problem.queues.min_runtimes(problem.written[one.gang].queue)
+    least = {"reclaim": reclaim, "preempt": preempt}
+    return least.get(one.rule, max(reclaim, preempt)) - one.pod.seconds
 
 
 def _unbudgeted(problem: Problem, victims: Victims) -> Victims:

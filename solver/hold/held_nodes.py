@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from solver.hold.heads import Head, by_rank, queue_of
-from solver.hold.lent_out import is_free_to_go, may_return, min_runtime
+from solver.hold.lent_out import is_free_to_go, may_return
 from solver.place.draft import Draft
 from solver.place.queue_ledger import Ledger
 from solver.problem.lateness import passed_over
@@ -122,7 +122,8 @@ class _Holds:
         problem, lent_for = self._problem, self._problem.policy.evict.lent_for
         times = {self._run_time(unit) for unit in problem.units}
         if problem.policy.lends(borrowing=True):
-            times |= {min_runtime(problem, u.states[0].gang) for u in problem.units}
+            queues = {unit.states[0].gang.queue for unit in problem.units}
+            times |= {max(problem.queues.min_runtimes(queue)) for queue in queues}
             yield from (head.likely for head in self._heads)
             yield from (head.likely - lent_for for head in self._heads)
         for head in self._heads:

@@ -30,7 +30,7 @@ def may_return(problem: Problem, unit: Unit, until: int) -> bool:
         and problem.room.parts is None
         and gang.evicted_ago is None
         and is_free_to_go(problem, gang)
-        and min_runtime(problem, gang) <= until
+        and max(problem.queues.min_runtimes(gang.queue)) <= until
     )
 
 
@@ -84,7 +84,7 @@ def _may_go_now(problem: Problem, gang: Gang) -> bool:
     """
     evict, again = problem.policy.evict, gang.evicted_ago
     there = [p for leaf in pod_sets(gang.tree) for p in leaf.pods if p.phase in _THERE]
-    least = min_runtime(problem, gang)
+    least = max(problem.queues.min_runtimes(gang.queue))
     return (
         bool(there)
         and is_free_to_go(problem, gang)
@@ -96,13 +96,3 @@ def _may_go_now(problem: Problem, gang: Gang) -> bool:
             for pod in there
         )
     )
-
-
-def min_runtime(problem: Problem, gang: Gang) -> int:
-    """
-    Give for how long a gang runs at least, whoever asks for its room.
-    """
-    queues = problem.queues
-    path = [queues.queues[name] for name in queues.path(gang.queue)]
-    times = [max(q.reclaim_min_runtime, q.preempt_min_runtime) for q in path]
-    return max(times, default=0)

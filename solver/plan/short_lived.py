@@ -184,7 +184,8 @@ def _would_have_room(
     out = _keys(low)
     kept = {key: rows for key, rows in draft.places.items() if key not in out}
     work = loaded(empty, replace(draft, places=kept, entitled=draft.entitled - out))
-    return any(places(work, unit) for unit in above[: _most(problem)])
+    most = problem.tuning.explain.most_tries
+    return any(places(work, unit) for unit in above[:most])
 
 
 def _movable(outcome: Outcome, besides: Sequence[Unit]) -> list[Unit]:
@@ -204,10 +205,6 @@ def _movable(outcome: Outcome, besides: Sequence[Unit]) -> list[Unit]:
     )
     may = evict.consolidate and (evict.max_moves is None or pods <= evict.max_moves)
     return found if may else []
-
-
-def _most(problem: Problem) -> int:
-    return problem.tuning.explain.most_tries
 
 
 def started(outcome: Outcome) -> frozenset[str]:

@@ -88,14 +88,14 @@ def _with_devices(room: Room, held: Sequence[DeviceHolder]) -> Room:
     empty, now, later = (
         np.hstack([rows, idle]) for rows in (room.empty, room.now, room.later)
     )
+    stays, leaves = np.zeros((2, *now.shape), dtype=np.int64)
     for one in held:
         at = room.index.get(one.pod.node or "")
-        if at is None:
-            continue
-        row = np.zeros(len(wider), dtype=np.int64)
-        columns.hold(row, nodes[at], one.part, one.pod.devices)
-        now[at] -= row
-        later[at] -= row * (not is_leaving(one.pod))
+        if at is not None:
+            row = (leaves if is_leaving(one.pod) else stays)[at]
+            columns.hold(row, nodes[at], one.part, one.pod.devices)
+    now -= stays + leaves
+    later -= stays
     later[:, names.index(GPU)] += columns.opened(now) - columns.opened(later)
     now, later = found.filled(now), found.filled(later)
     return replace(

@@ -92,13 +92,6 @@ class Race:
         self.lanes.wait(self._has_stopped, self.budget.do_a_chore)
         return self.best
 
-    @property
-    def _gap(self) -> float:
-        """
-        The gap at which a manner may stop by itself.
-        """
-        return 0.0 if self.goal.patience else self.goal.gap
-
     def _has_ended(self) -> bool:
         """
         Tell whether the goal is closed or all lanes have ended.
@@ -150,7 +143,8 @@ class Race:
                 if self.over or self.budget.left <= 0:
                     break
                 limit = self.limit * part
-                solver = solver_of(self.budget, manner, self._gap, limit, self.tuning)
+                gap = 0.0 if self.goal.patience else self.goal.gap
+                solver = solver_of(self.budget, manner, gap, limit, self.tuning)
                 self.running.append(solver)
             solver.best_bound_callback = partial(self._learn, manner)
             status = solver.solve(model, _Watcher(self, manner))

@@ -13,7 +13,7 @@ from models.gangs import Pod, PodPhase, PodSet, pod_sets
 from models.plan import Plan
 from solver.explain.room_now import Bound
 from solver.problem.neighbours.pods_around import PodsAround, come
-from solver.problem.node_room import NodeRoom
+from solver.problem.node_room import Ints, NodeRoom
 from solver.problem.problem import Problem, Unit
 from solver.shares.queue_tree import Booking, QueueTree, Table
 
@@ -94,10 +94,13 @@ class GivenToOthers:
         Take the room of some of the pods.
         """
         given = zip(self.rows, self.devices, which, strict=True)
+        on: dict[int, Ints] = {}
         for (_, node, leaf), devices, wanted in given:
             if wanted:
                 held = problem.room.held(leaf.requests, devices, node)
-                room.take_one(held, node)
+                on[node] = on.get(node, 0) + held
+        for node, held in on.items():
+            room.take_one(held, node)
 
     def _around(self, problem: Problem) -> PodsAround | None:
         """

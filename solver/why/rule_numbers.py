@@ -16,7 +16,7 @@ from solver.evict.open_step import open_step, remembering
 from solver.explain.ending_pods import ending_on, ending_pods
 from solver.explain.fragments import pieces
 from solver.explain.left_on_devices import of_devices
-from solver.explain.protected import protector
+from solver.explain.protected import protectors
 from solver.explain.room_now import bounds_of, matching, rows_of, strain
 from solver.place.draft import Draft
 from solver.problem.gang_state import Standing
@@ -30,7 +30,7 @@ from solver.why.room_in_domains import in_one_domain
 from solver.why.start_under import OUTRANKED, StartUnder
 from solver.why.told_of_neighbours import of_neighbours
 from solver.why.told_of_others import of_others
-from solver.why.worlds import Rules, offered
+from solver.why.worlds import Rules
 
 _NAMED_FIRST = (
     Verdict.OUTRANKED,
@@ -105,7 +105,7 @@ class _Telling:
 
     def _of_room(self, _: NamedRule) -> Blocker:
         problem, unit = self.ask.world(self.core - {OUTRANKED})
-        there = offered(problem.room)
+        there = self.ask.offers
         nodes = matching(problem, unit) & _is_enough(problem, unit, there)
         free = problem.room.now[nodes].clip(min=0).sum(axis=0)
         column, resource, needs = strain(problem, unit, free)
@@ -154,7 +154,7 @@ class _Telling:
         more = matching(freer, same) & ~matching(problem, unit)
         free = self.ask.given(self.core).room.now[more].clip(min=0).sum(axis=0)
         column, resource, needs = strain(freer, same, free)
-        left, total = int(free[column]), int(offered(problem.room)[more, column].sum())
+        left, total = int(free[column]), int(self.ask.offers[more, column].sum())
         names = [problem.room.nodes[n].name for n in more.nonzero()[0]]
         at = self._at(rule, len(names))
         facts = kept_off(rule.kind, at, names, resource, left)
@@ -244,8 +244,7 @@ class _Telling:
         for step in (Step.ENTITLED, Step.BORROWING):
             opened = open_step(problem, step, Draft())
             draft = Draft() if opened is None else opened.by_hand().first
-            found = {x.gang: protector(bare, x) for x in draft.exits}
-            why = why or {gang: word for gang, word in found.items() if word}
+            why = why or protectors(bare, draft.exits)
         return why
 
 
@@ -305,7 +304,7 @@ def _of_devices(
     """
     problem, unit = ask.world(core - {OUTRANKED})
     column = problem.room.resources.index(resource)
-    nodes = matching(problem, unit) & (offered(problem.room)[:, column] > 0)
+    nodes = matching(problem, unit) & (ask.offers[:, column] > 0)
     then = "then " if OUTRANKED in core else ""
     rows = ask.world(core)[0].room.now
     found = of_devices(problem, unit, nodes, rows, resource, then)

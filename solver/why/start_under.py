@@ -3,6 +3,7 @@ Could one unit start if only some named rules held?  Shown by places, sums or pr
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from models.plan import TierResult
 from models.why.verdicts import Proof, Verdict
@@ -12,10 +13,11 @@ from solver.explain.could_start_alone import Alone, has_domains, is_by_hand
 from solver.explain.room_now import limits_of, places
 from solver.explain.spread_of_others import crowds_out
 from solver.place.draft import Draft
+from solver.problem.node_room import Ints
 from solver.problem.problem import Problem, Step, Unit
 from solver.search.round_steps import search
 from solver.why.named_rules import NamedRule
-from solver.why.worlds import Rules, world_of
+from solver.why.worlds import Rules, offered, world_of
 
 STARTS = frozenset({"entitled", "borrowing"})
 """
@@ -68,12 +70,20 @@ class StartUnder:
         """
         return self._rounds[OUTRANKED in rules]
 
+    @cached_property
+    def offers(self) -> Ints:
+        """
+        What nodes offer when they are quite empty, whatever holds.
+        """
+        return offered(self._rounds[False].room)
+
     def world(self, rules: Rules) -> tuple[Problem, Unit]:
         """
         See the round and the unit under some rules.
         """
         problem = self.given(rules)
-        return world_of(problem, self.unit, rules - {OUTRANKED}, self._every)
+        held = rules - {OUTRANKED}
+        return world_of(problem, self.unit, held, self._every, self.offers)
 
     def answer(self, rules: Rules) -> bool | None:
         """

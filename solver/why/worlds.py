@@ -41,12 +41,12 @@ Rules = frozenset[NamedRule]
 
 
 def world_of(
-    problem: Problem, unit: Unit, rules: Rules, every: Rules
+    problem: Problem, unit: Unit, rules: Rules, every: Rules, offers: Ints
 ) -> tuple[Problem, Unit]:
     """
     See a round and a unit as if only some rules held, of all that there are.
 
-    Those that do not hold are lifted.
+    Those that do not hold are lifted.  ``offers`` is what its nodes offer.
     """
     has_room = any(rule.word is Verdict.ROOM for rule in rules)
     lifted = _lifted(rules, every, has_room=has_room)
@@ -55,12 +55,13 @@ def world_of(
     )
     freed = _unit(unit, lifted, apart)
     opened = _opened(problem.room, rules)
-    room = opened if has_room else _boundless(opened, freed)
+    room = opened if has_room else _boundless(opened, freed, offers)
+    fitted = opened if has_room else _empty(opened, offers)
     around = problem.around and without_apart(problem.around, apart)
     seen = replace(
         problem,
         room=room,
-        shapes=_shapes(opened, freed, around, has_room=has_room),
+        shapes=_shapes(fitted, freed, around, has_room=has_room),
         around=around,
         queues=replace(problem.queues, queues=_queues(problem, lifted)),
         units=(freed,),
@@ -91,7 +92,7 @@ def _of_hosts(rule: NamedRule) -> bool:
 def _shapes(
     room: Room, unit: Unit, around: PodsAround | None, *, has_room: bool
 ) -> Shapes:
-    shapes = shapes_of(room if has_room else _offered(room), unit.states)
+    shapes = shapes_of(room, unit.states)
     if not has_room:
         shapes = replace(shapes, allowed=shapes.fits)
     return shapes if around is None else where_neighbours_let(shapes, around)
@@ -197,17 +198,17 @@ def offered(room: Room) -> Ints:
     return room.parts.untouched(table)
 
 
-def _offered(room: Room) -> Room:
-    rows = offered(room)
+def _empty(room: Room, offers: Ints) -> Room:
+    rows = offers.copy()
     return replace(room.seen(rows, rows), empty=Empty(rows))
 
 
-def _boundless(room: Room, unit: Unit) -> Room:
+def _boundless(room: Room, unit: Unit, offers: Ints) -> Room:
     """
     Let each node have room for all pods of a unit of which one fits there when empty.
     """
     pods = max(1, sum(state.num_pending for state in unit.states))
-    offers = np.maximum(offered(room), 0)
+    offers = np.maximum(offers, 0)
     rows = offers * pods
     if room.parts is not None:
         parts = room.parts.often(pods)

@@ -152,10 +152,7 @@ class Permissions:
         if known is None:
             queues = self.problem.queues
             path = [queues.queues[name] for name in queues.path(queue)]
-            times = _Runtimes(
-                max((q.reclaim_min_runtime for q in path), default=0),
-                max((q.preempt_min_runtime for q in path), default=0),
-            )
+            times = _Runtimes(*queues.min_runtimes(queue))
             closed = takes_no_work(queue, queues)
             full = {r for q in path for r in q.resources if queues.is_over(q.name, r)}
             known = self._queues[queue] = self._is_above(queue), closed, full, times

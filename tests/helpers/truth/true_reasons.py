@@ -231,7 +231,10 @@ class Truth:
                 return any(name in x.gangs and x.allowed <= 0 for x in budgets)
             case _ if why == TOO_YOUNG:
                 path = [queues[x] for x in self.facts.gangs[name].path]
-                least = max(queue.reclaim_min_runtime for queue in path)
+                least = max(
+                    max(queue.reclaim_min_runtime, queue.preempt_min_runtime)
+                    for queue in path
+                )
                 pods = (pod for leaf in pod_sets(gang.tree) for pod in leaf.pods)
                 return any(pod.node and pod.seconds < least for pod in pods)
             case _ if why == JUST_EVICTED:

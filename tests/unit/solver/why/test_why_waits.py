@@ -244,7 +244,7 @@ def test_of_protected_work_that_is_named_which_the_gang_itself_could_take():
 
     found = why(case, "a", Policy())
 
-    assert "protected: default/mine (within its min runtime)" in found.sentence
+    assert "default/mine (within its min runtime, for 1h more)" in found.sentence
 
 
 def test_nodes_on_which_no_pod_of_it_has_room_when_empty_are_not_counted():
@@ -618,3 +618,27 @@ def test_a_quota_that_others_fill_is_said_with_what_they_get_of_it():
 
     assert {("outranked", "q"), ("quota", "q")} == {*rules(found)}
     assert "gives 3 GPUs to default/first, of 4 GPUs that queue q" in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("limits", "same_queue", "said"),
+    [
+        ({"reclaim_min_runtime": 3600}, False, "within its min runtime, for 50m more"),
+        ({"preempt_min_runtime": 3600}, True, "within its min runtime, for 50m more"),
+        ({"preempt_min_runtime": 600}, True, "evicted a short while ago, for 2m more"),
+    ],
+)
+def test_who_is_protected_is_said_with_for_how_long(limits, same_queue, said):
+    """
+    A min runtime protects from one rule only, and the longer of two clocks is told.
+    """
+    queues = [queue("lab", quota=8 * same_queue, weight=0, **limits)]
+    queues += [] if same_queue else [queue("owner", quota=8)]
+    ran = gang("ran", queue="lab", minimum=8, gpus=1, running=["n0"] * 8)
+    ran = replace(older(ran, 600), evicted_ago=180 if "evicted" in said else None)
+    asks = gang("asks", queue=queues[-1].name, priority=10, minimum=4, gpus=1)
+    policy = Policy(evict=Evict(again=300))
+    found = why(snapshot(nodes(1), [ran, asks], queues=queues), "asks", policy)
+
+    assert Verdict.PROTECTED is found.verdict
+    assert f"are protected: default/ran ({said})" in found.sentence
