@@ -156,14 +156,6 @@ class QueueTree:
         teams = [at for at, team in self.outside.items() if name in team.members]
         return [*chain, *(at for at in teams if at in self.queues)]
 
-    def min_runtimes(self, name: str) -> tuple[int, int]:
-        """
-        Give for how long gangs of a queue run at least, against reclaim and preempt.
-        """
-        path = [self.queues[above] for above in self.path(name)]
-        reclaim = max((queue.reclaim_min_runtime for queue in path), default=0)
-        return reclaim, max((queue.preempt_min_runtime for queue in path), default=0)
-
     def chain(self, name: str) -> Sequence[str]:
         """
         List a queue and all above it that exist, the queue first.
@@ -299,3 +291,12 @@ def beyond(queue: Queue, amounts: Mapping[str, int]) -> dict[str, int]:
             if more > 0:
                 found[resource] = more
     return found
+
+
+def least_runtimes(queues: QueueTree, name: str) -> tuple[int, int]:
+    """
+    Give for how long gangs of a queue run at least, against reclaim and preempt.
+    """
+    path = [queues.queues[above] for above in queues.path(name)]
+    reclaim = max((queue.reclaim_min_runtime for queue in path), default=0)
+    return reclaim, max((queue.preempt_min_runtime for queue in path), default=0)
