@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from models.volume_slots import claims_in_words, is_volume_slot
+from models.volume_slots import claims_in_words, is_volume_slot, name_of_claims
 
 
 class Near(NamedTuple):
@@ -144,6 +144,12 @@ class Neighbours:
         Say which free volumes or slots are needed.
         """
         return sorted({claims_in_words(kind) for kind in self.kinds_of_claims()})
+
+    def claims_by_name(self) -> list[str]:
+        """
+        Name the kinds that are needed.
+        """
+        return sorted({name_of_claims(kind) for kind in self.kinds_of_claims()})
 
     def required(self) -> "Neighbours":
         """

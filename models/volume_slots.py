@@ -38,6 +38,13 @@ def slot_parts(resource: str) -> tuple[str, str]:
     return driver, claim
 
 
+def name_of_claims(kind: str) -> str:
+    """
+    Name a kind of claims where it is known that volumes are meant.
+    """
+    return f"driver {slot_parts(kind)[0]} (slots)" if is_volume_slot(kind) else kind
+
+
 def claims_in_words(kind: str) -> str:
     """
     Say what claims of a kind need.

@@ -16,7 +16,7 @@ _SAID = {
     DRAINED: " is closed to new pods, with {free} free",
     TAINT: " is a taint that it does not tolerate{there}",
     SELECTOR: " is asked for{there} without it",
-    FREE: "finds too few {at} where it may be",
+    FREE: "finds too few free volumes of {at} where it may be",
     REACHED: "its volumes are only where {at}{there}",
     ALONE: "no two of its pods may share a host{there}",
     NEAR: "must be near {at}",

@@ -137,7 +137,7 @@ def _of_nodes(problem: Problem, unit: Unit) -> Iterator[NamedRule]:
         yield NamedRule(word=Verdict.NODES, kind=SELECTOR)
     if any(leaf.demand.volumes for leaf in leaves):
         yield NamedRule(word=Verdict.VOLUMES, kind=REACHED)
-    if kinds := {k for leaf in leaves for k in leaf.neighbours.claims_in_words()}:
+    if kinds := {k for leaf in leaves for k in leaf.neighbours.claims_by_name()}:
         at = listed(sorted(kinds), "kind")
         yield NamedRule(word=Verdict.VOLUMES, at=at, kind=FREE)
     if any(leaf.exclusive or leaf.neighbours.one_in_each(HOSTNAME) for leaf in leaves):
