@@ -94,9 +94,12 @@ class ClaimUsers:
 
         Of a claim that has its devices, that is a pod on their node.
         """
-        if claim is None:
-            return True
-        if claim.held is not None and pod.node is None:
-            return False
-        users = self.users.get(claim.key, ())
+        has_devices = claim is not None and claim.held is not None
+        return self.pays(pod, claim) and not (has_devices and pod.node is None)
+
+    def pays(self, pod: PodRecord, claim: DeviceClaim | None) -> bool:
+        """
+        Tell whether a pod is the one of a claim's users whose queue it counts in.
+        """
+        users = () if claim is None else self.users.get(claim.key, ())
         return not users or users[0] == pod.key

@@ -26,7 +26,11 @@ Kinds = frozenset[tuple[Content, ...]]
 The bins of a node by what they can hold, equal ones once.
 """
 _Ints = NDArray[np.int64]
-_LARGEST = 7
+_LARGEST = (1, 1, 64, 24, 12, 7)
+"""
+What a row may count for one item, by how many kinds lie beside one another in a bin:
+about as many rows are tried of each number of kinds.
+"""
 MOST_MIXED, MOST_SINGLE = 5, 10
 """
 The kinds of items that may compete for the same bins: where a bin holds several items,
@@ -126,8 +130,9 @@ def _candidates_for(points: Sequence[_Ints]) -> _Ints:
     beside = [at for at in range(number) if at not in alone]
     _must_be_few(len(beside), MOST_MIXED)
     _must_be_few(len(alone), MOST_MIXED)
-    found = np.zeros((1 + len(_small(len(beside), _LARGEST)), number), dtype=np.int64)
-    found[1:, beside] = _small(len(beside), _LARGEST)
+    some = _small(len(beside), _LARGEST[len(beside)])
+    found = np.zeros((1 + len(some), number), dtype=np.int64)
+    found[1:, beside] = some
     for at in alone:
         found = _with_alone(found, at, points)
     return found[found.any(axis=1)]

@@ -8,9 +8,14 @@ from adapters.kube.claims.device_bins import TooManyError
 from adapters.kube.claims.device_items import Item
 from adapters.kube.claims.device_matching import DeviceMatching
 from adapters.kube.claims.device_pools import Pool, Pools
-from adapters.kube.claims.device_reader import DeviceName
+from adapters.kube.claims.device_reader import Device, DeviceName
 from adapters.kube.claims.device_requests import HeldDevice
-from adapters.kube.claims.gpu_shares import shares_of, shares_there, told_of_choices
+from adapters.kube.claims.gpu_shares import (
+    shares_had,
+    shares_of,
+    shares_there,
+    told_of_choices,
+)
 from adapters.kube.claims.node_bins import DevicesOfNode, NodeBin
 from adapters.kube.claims.said_gpus import said_of
 from adapters.kube.objects.fields import FieldError
@@ -39,6 +44,9 @@ class FreeDevices:
         self._matching = DeviceMatching(())
         self._bins: dict[str, _Bins] = {}
         self._node_of: dict[DeviceName, str] = {}
+        self._devices: dict[DeviceName, Device] = {
+            device.name: device for pool in pools.pools for device in pool.devices
+        }
         by_node: dict[str, list[Pool]] = {}
         for pool in pools.pools:
             here = {d.name: d.node for d in pool.devices if d.node is not None}
@@ -74,6 +82,12 @@ class FreeDevices:
             for item in self.items
         )
         self.told = tuple(sorted(filter(None, of_items)))
+
+    def had(self, held: Iterable[HeldDevice]) -> int | None:
+        """
+        Count what a claim has in 1/7000 of a GPU; none where a device is not known.
+        """
+        return shares_had(held, self._devices)
 
     def _fault(self, item: Item) -> str:
         """

@@ -2,17 +2,17 @@
 What claimed devices count as GPUs: whole ones, slices, and parts of shared ones.
 
 A request counts as the largest device that it may get, so that no quota can be passed
-by alternatives.
+by alternatives; a claim that has its devices counts as these.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from adapters.kube.claims.device_items import Item, ItemPart
 from adapters.kube.claims.device_matching import DeviceMatching, consumption
 from adapters.kube.claims.device_pools import Pool
-from adapters.kube.claims.device_reader import Device, qualified
-from adapters.kube.claims.device_requests import DeviceAsk
+from adapters.kube.claims.device_reader import Amounts, Device, DeviceName, qualified
+from adapters.kube.claims.device_requests import DeviceAsk, HeldDevice
 from adapters.kube.objects.fields import FieldError
 from models.devices.gpu_counts import counted_gpus, in_gpus, shown_gpus
 from models.devices.gpu_parts import WHOLE
@@ -55,6 +55,21 @@ def shares_of(item: Item, pools: Iterable[Pool], matching: DeviceMatching) -> in
     return total
 
 
+def shares_had(
+    held: Iterable[HeldDevice], devices: Mapping[DeviceName, Device]
+) -> int | None:
+    """
+    Count what a claim has in 1/7000 of a GPU; none where a device is not known.
+    """
+    total = 0
+    for each in held:
+        device = devices.get(each.device)
+        if device is None:
+            return None
+        total += _part_of(_share(device), each.consumed, device)
+    return total
+
+
 def told_of_choices(item: Item, pools: Iterable[Pool], matching: DeviceMatching) -> str:
     """
     Say that the largest alternative counts, where they count differently.
@@ -68,7 +83,7 @@ def told_of_choices(item: Item, pools: Iterable[Pool], matching: DeviceMatching)
     if most == least:
         return ""
     counts = f"as {counted_gpus(in_gpus(most))}, not as {shown_gpus(in_gpus(least))}"
-    return f"claims of {item}: queues count them {counts}, whichever they get"
+    return f"claims of {item}: queues count them {counts}, until they have devices"
 
 
 def _asked(ask: DeviceAsk, pool: Pool, matching: DeviceMatching) -> int:
@@ -82,7 +97,8 @@ def _asked(ask: DeviceAsk, pool: Pool, matching: DeviceMatching) -> int:
                 continue
         except FieldError:
             return 0
-        most = max(most, _part_of(share, ask, device))
+        consumed = consumption(ask, device)
+        most = max(most, _part_of(share, consumed, device))
     return most
 
 
@@ -112,18 +128,17 @@ def _profile(device: Device) -> int | None:
     return None if found is None else int(found[1])
 
 
-def _part_of(share: int, ask: DeviceAsk, device: Device) -> int:
+def _part_of(share: int, consumed: Amounts | None, device: Device) -> int:
     """
     Count what is consumed of a device that several have, up to a thousandth.
     """
-    consumed = consumption(ask, device) if device.is_shared else None
-    if consumed is None:
+    if consumed is None or not device.is_shared:
         return share
     thousandths = max(
         (
             -(-amount * WHOLE // device.capacities[name].value)
             for name, amount in consumed
-            if device.capacities[name].value
+            if name in device.capacities and device.capacities[name].value
         ),
         default=WHOLE,
     )

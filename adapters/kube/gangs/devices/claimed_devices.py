@@ -11,7 +11,9 @@ from adapters.kube.claims.device_items import Item
 from adapters.kube.claims.device_requests import DeviceClaim
 from adapters.kube.claims.device_rows import DeviceRows
 from adapters.kube.claims.said_gpus import Claimable, SaidGpus
+from adapters.kube.dialects.protocol import Part
 from adapters.kube.gangs.workloads.leaves import Member
+from adapters.kube.gangs.workloads.trees import leaf_paths
 from adapters.kube.objects.constraints import selector_terms
 from adapters.kube.objects.fields import FieldError
 from adapters.kube.objects.pod_record import PodClaim, PodRecord
@@ -32,7 +34,8 @@ class ClaimedDevices:
 
     ``faults`` are items that cannot be evaluated; ``shared`` are the claims that
     several pods wait for, each with the row that stands for it.  ``shares`` is what
-    items count as GPUs, ``said`` what slices say of the GPUs of nodes.
+    items count as GPUs, ``had`` what claims by name do that have their devices, and
+    ``said`` what slices say of the GPUs of nodes.
     """
 
     users: ClaimUsers = field(default_factory=ClaimUsers)
@@ -40,6 +43,7 @@ class ClaimedDevices:
     faults: Mapping[Item, str] = field(default_factory=dict)
     shared: Mapping[str, str] = field(default_factory=dict)
     shares: Mapping[Item, int] = field(default_factory=dict)
+    had: Mapping[str, int] = field(default_factory=dict)
     offered: Mapping[str, Resources] = field(default_factory=dict)
     said: Mapping[str, SaidGpus] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -144,18 +148,26 @@ class ClaimedDevices:
         near = Near(name, (HOSTNAME,))
         return replace(said, selected=(*said.selected, name), near=near)
 
-    def placed(self, pod: PodRecord) -> PodRecord:
+    def placed(self, pod: PodRecord, *, at_most: bool = False) -> PodRecord:
         """
         Give a pod that asks for its devices, and demands nodes where it has some.
+
+        It counts as what it has, or ``at_most`` as what it could get instead.  Who
+        could get more than it has does not move: elsewhere it might.
         """
         asked = self.asked(pod)
-        if asked:
-            gpus = self._gpus(pod)
+        gpus, most = self._gpus(pod)
+        terms = _where_held(self.users, pod)
+        if at_most:
+            gpus = most
+        elif pod.node is not None and gpus < most:
+            terms.append(())
+        if asked or gpus:
             more = {CLAIMED_GPUS: gpus} if gpus else {}
             wanted = {**pod.requests, **asked, **more}
             key = frozenset(wanted.items())
             pod = replace(pod, requests=self._requests.setdefault(key, wanted))
-        if terms := self._terms(pod):
+        if terms:
             found = tuple(sorted({*pod.demand.volumes, *terms}, key=repr))
             demand = replace(pod.demand, volumes=found)
             pod = replace(pod, demand=self._demands.setdefault(demand, demand))
@@ -175,16 +187,21 @@ class ClaimedDevices:
         known = {i: n for i, n in numbers.items() if i not in self.faults}
         return {**self.rows.asked(known), **shared}
 
-    def _gpus(self, pod: PodRecord) -> int:
+    def _gpus(self, pod: PodRecord) -> tuple[int, int]:
         """
-        Count what a pod claims as GPUs; of a claim of several pods, the first of them.
+        Count what a pod claims as GPUs, and the most that it could get instead.
+
+        A claim of several pods counts with the first of them.
         """
-        return sum(
-            self.shares.get(item, 0) * number
-            for claim, spec, fault in self.users.specs(pod)
-            if spec and not fault and self.users.carries(pod, claim)
-            for item, number in self.users.items(spec).items()
-        )
+        gpus = most = 0
+        for claim, spec, fault in self.users.specs(pod):
+            if not self.users.pays(pod, claim):
+                continue
+            items = self.users.items(spec) if spec and not fault else {}
+            asked = sum(self.shares.get(item, 0) * n for item, n in items.items())
+            had = asked if claim is None else self.had.get(claim.key, asked)
+            gpus, most = gpus + had, most + max(asked, had)
+        return gpus, most
 
     @property
     def of_nodes(self) -> Mapping[str, Claimable]:
@@ -200,24 +217,25 @@ class ClaimedDevices:
         """
         Tell whether anything that is claimed counts as GPUs.
         """
-        return any(self.shares.values())
+        return any(self.shares.values()) or any(self.had.values())
 
-    def _terms(self, pod: PodRecord) -> list[Terms]:
-        """
-        Say where a pod that waits can use what its claims have already.
-        """
-        found: list[Terms] = []
-        if pod.node is None:
-            for entry in pod.claims:
-                claim = self.users.claim(pod, entry)
-                if claim is None or claim.held is None or claim.selector is None:
-                    continue
-                try:
-                    where = "status.allocation.nodeSelector"
-                    found.append(selector_terms(claim.selector, where))
-                except FieldError:
-                    found.append(())
-        return found
+
+def _where_held(users: ClaimUsers, pod: PodRecord) -> list[Terms]:
+    """
+    Say where a pod that waits can use what its claims have already.
+    """
+    found: list[Terms] = []
+    if pod.node is None:
+        for entry in pod.claims:
+            claim = users.claim(pod, entry)
+            if claim is None or claim.held is None or claim.selector is None:
+                continue
+            try:
+                where = "status.allocation.nodeSelector"
+                found.append(selector_terms(claim.selector, where))
+            except FieldError:
+                found.append(())
+    return found
 
 
 def shared_row(claim: DeviceClaim) -> str:
@@ -282,17 +300,22 @@ def _kept_back(
     return left
 
 
-def with_devices(devices: ClaimedDevices, members: list[Member]) -> list[Member]:
+def with_devices(
+    devices: ClaimedDevices, members: list[Member], part: Part
+) -> list[Member]:
     """
     Let pods ask for the devices that they claim.
+
+    Those of one leaf stay alike where their tree says an order of leaves.
     """
     claiming = [devices.claiming(member.pod) for member in members]
     if not any(pod.claims for pod in claiming):
         return members
+    is_ordered = any(leaf.after for _, leaf in leaf_paths(part))
     return [
         replace(
             m,
-            pod=devices.placed(pod),
+            pod=devices.placed(pod, at_most=is_ordered),
             neighbours=devices.beside(pod, m.neighbours),
         )
         if pod.claims and pod.phase not in _FINISHED

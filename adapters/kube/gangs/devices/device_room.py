@@ -11,6 +11,7 @@ from adapters.kube.claims.device_items import Item
 from adapters.kube.claims.device_reading import DeviceReading
 from adapters.kube.claims.device_rows import device_rows
 from adapters.kube.claims.extended_resources import ExtendedResources, offered_by
+from adapters.kube.claims.free_devices import FreeDevices
 from adapters.kube.dialects.notes import named
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.gangs.devices.claimed_devices import (
@@ -101,7 +102,8 @@ class DeviceRoom:
         )
         shared = _shared(users, mine)
         faults = {**free.faults, **rows.left_out}
-        found = ClaimedDevices(users, rows, faults, shared, free.shares)
+        had = _had(users, mine, free)
+        found = ClaimedDevices(users, rows, faults, shared, free.shares, had)
         there = free.shares_there if found.counts_gpus else {}
         said = free.said if found.counts_gpus else {}
         offered = _offered(found, mine, there)
@@ -164,6 +166,23 @@ def _shared(users: ClaimUsers, pods: Iterable[PodRecord]) -> dict[str, str]:
                 continue
             if len(users.users.get(claim.key, ())) > 1 and claim.spec is not None:
                 found[claim.key] = shared_row(claim)
+    return found
+
+
+def _had(
+    users: ClaimUsers, pods: Iterable[PodRecord], free: FreeDevices
+) -> dict[str, int]:
+    """
+    Count as GPUs what the claims of some pods have, by the names of the claims.
+    """
+    found = {}
+    for pod in pods:
+        for entry in pod.claims:
+            claim = users.claim(pod, entry)
+            if claim is None or claim.held is None or claim.key in found:
+                continue
+            if (number := free.had(claim.held)) is not None:
+                found[claim.key] = number
     return found
 
 

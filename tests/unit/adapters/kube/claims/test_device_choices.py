@@ -9,7 +9,7 @@ import pytest
 
 from adapters.kube.claims.allocation import allocation
 from adapters.kube.claims.dealing import dealt
-from adapters.kube.claims.device_bins import largest
+from adapters.kube.claims.device_bins import contents, largest
 from adapters.kube.claims.device_choices import (
     TooManyError,
     chosen,
@@ -21,6 +21,7 @@ from adapters.kube.claims.device_choices import (
 from adapters.kube.claims.device_items import items_of
 from adapters.kube.claims.device_reading import DeviceReading
 from adapters.kube.claims.device_requests import claim_spec
+from adapters.kube.claims.device_rows import device_rows
 from benchmarks.cases.partitions import exact_case, random_case, whole_or_halves
 from tests.helpers.rounds.devices import (
     GPU_CLASS,
@@ -88,6 +89,69 @@ def test_nodes_hold_what_some_way_to_choose_lets_them(seed):
     )
 
     assert held_one_by_one(bins, asked) == [*chosen_contents(bins, asked)]
+
+
+def either_of(chance):
+    """
+    A request for some devices of one sort, or else of another.
+    """
+    sorts = ["", "3g.40gb", "2g.20gb", "1g.10gb"]
+    some = chance.sample(sorts, 2)
+    found = first_of(
+        "r", *((MIG_CLASS, (profile(x),)) if x else (GPU_CLASS, ()) for x in some)
+    )
+    for alternative in found["firstAvailable"]:
+        alternative["count"] = chance.choice((1, 1, 2, 3))
+    return found
+
+
+def let_through(gpus, *requests):
+    """
+    Say what rows let through of the kinds of items there are, and what a node holds.
+    """
+    reading = DeviceReading()
+    reading.read(classes(), cut_gpus("n", gpus))
+    specs = [claim_spec(claim("p", r)["spec"], reading.classes) for r in requests]
+    free = reading.free
+    free.see(each.item for spec in specs for each in items_of(spec))
+    bins = free.of_node("n", ())
+    asked = tuple(options_of(item, free.singles) for item in free.items)
+    held = chosen_contents(tuple(sorted(contents(x.free) for x in bins)), asked)
+    rows = device_rows(free.items, free.singles, {"n": bins})
+    there = rows.offered["n"]
+    found = set()
+    tops = [max(one[at] for one in held) for at in range(len(asked))]
+    for numbers in itertools.product(*(range(top + 1) for top in tops)):
+        wanted = dict(zip(free.items, numbers, strict=True))
+        if all(there[row] >= n for row, n in rows.asked(wanted).items()):
+            found.add(numbers)
+    return found, {
+        less
+        for one in held
+        for less in itertools.product(*(range(number + 1) for number in one))
+    }
+
+
+def test_two_pods_of_halves_on_two_gpus_leave_no_slice():
+    slice_ = first_of("r", (MIG_CLASS, (profile("1g.10gb"),)), (GPU_CLASS, ()))
+    through, held = let_through(2, either("r", 2, 2), slice_)
+
+    assert (1, 8) in held
+    assert (2, 1) not in held
+    assert through == held
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("seed", range(40))
+def test_rows_let_through_what_nodes_hold_and_nothing_else(seed):
+    chance = random.Random(seed)
+    try:
+        through, held = let_through(
+            chance.randint(1, 3), either_of(chance), either_of(chance)
+        )
+    except TooManyError:
+        return
+    assert through == held
 
 
 def test_the_first_come_gets_its_first_option_that_leaves_room():

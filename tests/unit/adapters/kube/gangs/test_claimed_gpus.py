@@ -5,9 +5,11 @@ What claimed devices count as GPUs: against limits of queues, and in what is cou
 import pytest
 
 import solver
-from models.policy import Policy
+from adapters.kube.dialects.protocol import Part
+from models.gangs import pod_sets
+from models.policy import Evict, Policy
 from models.resources import GPU_SHARE
-from tests.helpers.kube.manifests import assembled, node, obj, pod
+from tests.helpers.kube.manifests import Words, assembled, node, obj, pod
 from tests.helpers.rounds.devices import (
     GPU_CLASS,
     MIG_CLASS,
@@ -22,6 +24,8 @@ from tests.helpers.rounds.devices import (
     node_slice,
     profile,
 )
+
+MOVES = Policy(evict=Evict(consolidate=True))
 
 
 def queue(limit):
@@ -86,6 +90,86 @@ def test_claimed_and_whole_gpus_count_together():
 )
 def test_slices_count_sevenths_and_alternatives_as_the_largest(requests, shares):
     assert (shares, 14000) == counts(*cut_gpus("n", 2), *asking("p", *requests))
+
+
+def many_or_one(number, name="p", at=None, *devices):
+    """
+    A pod whose claim is for several GPUs or for one, and has some where it runs.
+    """
+    wants = first_of("r", (GPU_CLASS, ()), (GPU_CLASS, ()))
+    wants["firstAvailable"][0]["count"] = number
+    own, waits = asking(name, wants)
+    waits["metadata"]["uid"] = name
+    if at is None:
+        return [own, waits]
+    place = {"driver": "gpu.nvidia.com", "pool": at, "request": "r/a1"}
+    results = [{**place, "device": device} for device in devices]
+    own["status"] = {
+        "allocation": {"devices": {"results": results}},
+        "reservedFor": [{"resource": "pods", "name": name, "uid": name}],
+    }
+    waits["spec"]["nodeName"], waits["status"] = at, {"phase": "Running"}
+    return [own, waits]
+
+
+def test_a_claim_that_has_its_devices_counts_as_these_and_not_as_it_could_have_more():
+    there = node_slice("n", [gpu(i) for i in range(4)])
+    runs, other = (
+        many_or_one(3, "p", "n", "gpu-0"),
+        asking("q", asks("g", GPU_CLASS, 2)),
+    )
+
+    assert (7000, 28000) == counts(there, *runs)
+    assert (21000, 28000) == counts(there, *many_or_one(3))
+    assert ["q"] == starts(queue(3), there, *runs, *other)
+    assert not starts(queue(2), there, *runs, *other)
+
+
+def test_a_claim_that_has_devices_already_counts_before_its_pod_runs():
+    there = node_slice("n", [gpu(i) for i in range(4)])
+    own, waits = many_or_one(3, "p", "n", "gpu-0", "gpu-1")
+    del waits["spec"]["nodeName"], waits["status"]
+
+    assert (14000, 28000) == counts(there, own, waits)
+    assert ["p"] == starts(queue(2), there, own, waits)
+    assert not starts(queue(1), there, own, waits)
+
+
+def test_a_device_that_is_gone_counts_as_what_was_asked_for():
+    there = node_slice("n", [gpu(i) for i in range(4)])
+
+    assert (21000, 28000) == counts(there, *many_or_one(3, "p", "n", "gpu-9"))
+
+
+def test_who_could_get_more_elsewhere_is_not_moved():
+    def moved(number):
+        there = [node_slice(at, [gpu(0), gpu(1)]) for at in ("n", "m")]
+        runs = [many_or_one(number, f"on-{at}", at, "gpu-0") for at in ("n", "m")]
+        wants = [many_or_one(number, name)[0] for name in ("a", "b")]
+        wide = pod("wide", gpus=0, **claiming("a", "b"))
+        raws = [node("m", gpus=0), *there, *wants, wide, *runs[0], *runs[1]]
+        plan = solver.decide(snapshot_of(*raws), MOVES)
+        return [step.op for step in plan.operations]
+
+    assert "Move" in moved(1)
+    assert "Move" not in moved(2)
+
+
+def test_pods_that_others_come_after_count_as_the_most_they_could_get():
+    parts = (Part(name="first", minimum=1), Part(name="then", after=("first",)))
+    words = [Words("one", "x", tree=Part(parts=parts))]
+    runs, waits = many_or_one(3, "p", "n", "gpu-0"), many_or_one(3, "q")
+    last = pod("last", gpus=0, labels={"x": "g.then"})
+    for each in (runs[1], waits[1]):
+        each["metadata"]["labels"] = {"x": "g.first"}
+    there = node_slice("n", [gpu(i) for i in range(4)])
+    raws = [node("n", gpus=0), *classes(), there, *runs, *waits, last]
+    (gang,) = assembled(*raws, words=words).snapshot.gangs
+
+    assert gang.refused is None
+    assert [21000, 0] == [
+        leaf.requests.get(GPU_SHARE, 0) for leaf in pod_sets(gang.tree)
+    ]
 
 
 def test_devices_of_other_drivers_count_nothing():

@@ -270,7 +270,9 @@ def test_what_alternatives_count_in_queues_is_told_where_they_differ():
 
     assert not one.warnings
     (told,) = three.warnings
-    assert told.endswith("queues count them as 3 GPUs, not as 1, whichever they get")
+    assert told.endswith(
+        "queues count them as 3 GPUs, not as 1, until they have devices"
+    )
 
 
 def test_devices_that_nobody_asks_for_change_no_snapshot():
