@@ -2,14 +2,16 @@
 Claims and pods to gangs: priority, queue, tree, and what keeps a gang from planning.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from adapters.kube.dialects.defaults import Defaults, defaults_of
-from adapters.kube.dialects.notes import PriorityClasses, priority_classes
+from adapters.kube.dialects.notes import priority_classes
 from adapters.kube.dialects.protocol import Claim, Objects
+from adapters.kube.gangs.agreed import priority_of, queue_of
 from adapters.kube.gangs.devices.claimed_devices import ClaimedDevices, with_devices
 from adapters.kube.gangs.holds import hold_of
+from adapters.kube.gangs.kept_in_place import kept_in_place, said_of
 from adapters.kube.gangs.membership import Grouped
 from adapters.kube.gangs.pod_neighbours import Around
 from adapters.kube.gangs.queues import Homes
@@ -98,7 +100,11 @@ class GangMaker:
             seen=self._now,
             lasts=_lasts(group, self._now),
             guest=guest,
-            warnings=(*held, *(f"{key}: {each}" for each in group.claim.warnings)),
+            warnings=(
+                *held,
+                *said_of(self._staying(able)),
+                *(f"{key}: {each}" for each in group.claim.warnings),
+            ),
         )
 
     def _gang(self, group: Grouped) -> tuple[Gang, bool]:
@@ -108,8 +114,8 @@ class GangMaker:
         claim = group.claim
         plain = defaults_of(claim.dialect)
         tree, broken = self._tree(claim.key.partition("/")[2], group)
-        priority, unclear = _priority(claim, plain, group.members, self._classes)
-        queue, torn = _queue(claim, group.members)
+        priority, unclear = priority_of(claim, plain, group.members, self._classes)
+        queue, torn = queue_of(claim, group.members)
         guest = not queue and self._homes.is_guest(plain)
         if not queue:
             queue = self._homes.of(plain)
@@ -168,6 +174,7 @@ class GangMaker:
         members = with_labels(group.claim.nodes, members)
         claim = group.claim
         members = with_devices(self.devices, members, claim.tree)
+        members = kept_in_place(self._staying(group), members)
         try:
             policy = claim.match_policy or defaults_of(claim.dialect).match_policy
             return tree_of(name, claim.tree, members, self._now, policy), None
@@ -232,13 +239,27 @@ class GangMaker:
         Find what the pods that wait ask for and we do not model.
         """
         for member in group.members:
-            pod = member.pod
-            if pod.phase not in _WAITING:
-                continue
-            if pod.unsupported:
-                yield f"pod {pod.name}, {pod.unsupported[0]}"
-            yield self.devices.unsupported(pod)
+            if member.pod.phase in _WAITING:
+                yield self._not_planned(member.pod)
         yield self._apart.reasons.get(group.claim.key)
+
+    def _not_planned(self, pod: PodRecord) -> str | None:
+        if pod.unsupported:
+            return f"pod {pod.name}, {pod.unsupported[0]}"
+        return self.devices.unsupported(pod)
+
+    def _staying(self, group: Grouped) -> dict[str, str]:
+        """
+        Find the pods that run and could not be placed anew.
+        """
+        pods = [pod for pod in group.pods if pod.phase is PodPhase.RUNNING]
+        why = {pod.key: self._why_stays(pod) for pod in pods}
+        return {key: said for key, said in why.items() if said}
+
+    def _why_stays(self, pod: PodRecord) -> str | None:
+        why = self._not_planned(pod) or self._apart.kept.get(pod.key)
+        fault = self.volumes.fault(pod) if pod.volumes and why is None else None
+        return why if fault is None else f"pod {pod.name}, {fault}"
 
     def _no_volumes(self, group: Grouped) -> Iterator[str]:
         for key, fault in self._without_volumes(group):
@@ -254,21 +275,6 @@ class GangMaker:
                 fault = self.volumes.fault(pod)
                 if fault is not None:
                     yield pod.key, fault
-
-
-def _queue(claim: Claim, members: Sequence[Member]) -> tuple[str, Waiting | None]:
-    """
-    Give the queue that the group, its owner or its pods name; "" where none does.
-    """
-    if claim.queue:
-        return claim.queue, None
-    named = sorted({member.queue for member in members if member.queue})
-    if len(named) > 1:
-        detail = f"its pods name the queues {', '.join(named[:3])}"
-        return named[0], Waiting(Reason.CONFIG_CONFLICT, {"detail": detail})
-    if named:
-        return named[0], None
-    return "", None
 
 
 def _claimed(group: Grouped, plain: Defaults, settled: _Settled, now: int) -> Gang:
@@ -349,44 +355,3 @@ def _created(claim: Claim, members: list[Member]) -> float | None:
         return claim.created
     times = [m.pod.created for m in members if m.pod.created is not None]
     return min(times, default=None)
-
-
-def _priority(
-    claim: Claim,
-    plain: Defaults,
-    members: list[Member],
-    classes: PriorityClasses,
-) -> tuple[int, Waiting | None]:
-    """
-    Give the one priority of a gang: of its group, else the one its pods agree on.
-    """
-    if claim.priority is not None:
-        return claim.priority, None
-    if claim.priority_class:
-        found = classes.value(claim.priority_class)
-        if found is None:
-            return classes.default, _unknown(claim.priority_class)
-        return found, None
-    pods: dict[tuple[int | None, str], PodRecord] = {}
-    for member in members:
-        pod = member.pod
-        if pod.phase not in _FINISHED:
-            pods.setdefault((pod.priority, pod.priority_class), pod)
-    said: dict[int, str] = {}
-    for pod in pods.values():
-        value = classes.of_pod(pod)
-        if value is None:
-            return classes.default, _unknown(pod.priority_class, pod.name)
-        said.setdefault(value, pod.name)
-    if len(said) > 1 and plain.one_priority:
-        pairs = sorted(said.items())[:3]
-        words = ", ".join(f"{name} has {value:,}" for value, name in pairs)
-        detail = f"its pods differ in priority: {words}"
-        return max(said), Waiting(Reason.CONFIG_CONFLICT, {"detail": detail})
-    return (next(iter(said)) if len(said) == 1 else classes.default), None
-
-
-def _unknown(name: str, pod: str = "") -> Waiting:
-    where = f"pod {pod}, spec.priorityClassName" if pod else "priorityClassName"
-    detail = f"{where}: there is no priority class {name}"
-    return Waiting(Reason.INVALID_GANG, {"detail": detail})

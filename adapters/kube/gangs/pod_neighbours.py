@@ -28,12 +28,15 @@ _Others = Mapping[str, tuple[tuple[Neighbours, int], ...]]
 class Around:
     """
     What is said of pods by name, of nodes with pods of others, and of gangs refused.
+
+    Of pods that run it says why what they ask for is not known: they are ``kept``.
     """
 
     exclusive: set[str] = field(default_factory=set)
     said: dict[str, Neighbours] = field(default_factory=dict)
     others: _Others = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
+    kept: dict[str, str] = field(default_factory=dict)
 
     def of(self, gang: str, pods: Iterable[str]) -> object:
         """
@@ -42,7 +45,7 @@ class Around:
         pods = frozenset(pods)
         alone = pods & self.exclusive if self.exclusive else None
         said = {pod: self.said[pod] for pod in pods if pod in self.said}
-        return self.reasons.get(gang), alone, said
+        return self.reasons.get(gang), alone, said, self.kept.keys() & pods
 
 
 def terms_of_all(
@@ -160,9 +163,11 @@ class _Neighbourhood:
         Name the selectors that a pod asks by, of those that matter.
         """
         waits = self._waiting.get(gang, False)
-        unclear = any(selector.is_open for selector in terms.selectors())
+        unclear = any(selector.is_open for selector in terms.required())
         if waits and unclear:
             self._found.reasons.setdefault(gang, f"pod {pod.name}, {_OPEN}")
+        if unclear and gang != FOREIGN:
+            self._found.kept[pod.key] = f"pod {pod.name}, {_OPEN}"
         comes = waits or (gang != FOREIGN and not unclear)
         who = gang if waits else FOREIGN
         near = None

@@ -92,12 +92,18 @@ class PodTerms:
         """
         return bool(self.near or self.apart or self.spread)
 
+    def required(self) -> Iterator[PodSelector]:
+        """
+        Walk the selectors of what must hold.
+        """
+        for selector, _ in (*self.near, *self.apart, *self.spread):
+            yield selector
+
     def selectors(self) -> Iterator[PodSelector]:
         """
         Walk all selectors.
         """
-        for selector, _ in (*self.near, *self.apart, *self.spread):
-            yield selector
+        yield from self.required()
         for selector, _, _ in self.preferred:
             yield selector
 

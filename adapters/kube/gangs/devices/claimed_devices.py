@@ -78,9 +78,11 @@ class ClaimedDevices:
     def unsupported(self, pod: PodRecord) -> str | None:
         """
         Say what of a pod's claims is not planned, with the field.
+
+        While it waits, that is no matter of a claim that has its devices.
         """
         for claim, spec, fault in self.users.specs(self.claiming(pod)):
-            if claim is not None and claim.held is not None:
+            if pod.node is None and claim is not None and claim.held is not None:
                 continue
             items = self.users.items(spec) if spec and not fault else ()
             for why in (fault, *(self.faults.get(item) for item in items)):
@@ -222,19 +224,22 @@ class ClaimedDevices:
 
 def _where_held(users: ClaimUsers, pod: PodRecord) -> list[Terms]:
     """
-    Say where a pod that waits can use what its claims have already.
+    Say where a pod can use what its claims have already.
+
+    One that runs starts anew where it is moved, with what is not its alone.
     """
     found: list[Terms] = []
-    if pod.node is None:
-        for entry in pod.claims:
-            claim = users.claim(pod, entry)
-            if claim is None or claim.held is None or claim.selector is None:
-                continue
-            try:
-                where = "status.allocation.nodeSelector"
-                found.append(selector_terms(claim.selector, where))
-            except FieldError:
-                found.append(())
+    for entry in pod.claims:
+        claim = users.claim(pod, entry)
+        if claim is None or claim.held is None or claim.selector is None:
+            continue
+        if pod.node is not None and pod.uid in claim.owners:
+            continue
+        try:
+            where = "status.allocation.nodeSelector"
+            found.append(selector_terms(claim.selector, where))
+        except FieldError:
+            found.append(())
     return found
 
 
