@@ -169,7 +169,7 @@ class GangMaker:
         return replace(group, members=members), said
 
     def _tree(self, name: str, group: Grouped) -> tuple[Tree, Waiting | None]:
-        members = self._with_neighbours(group.members)
+        members = _with_neighbours(self._apart, group.members)
         members = self._with_volumes(members)
         members = with_labels(group.claim.nodes, members)
         claim = group.claim
@@ -180,20 +180,6 @@ class GangMaker:
             return tree_of(name, claim.tree, members, self._now, policy), None
         except TreeError as error:
             return plain_tree(name, members, self._now), error.waiting
-
-    def _with_neighbours(self, members: list[Member]) -> list[Member]:
-        """
-        Say of pods who is around them.
-        """
-        alone, said = self._apart.exclusive, self._apart.said
-        if not alone and not said:
-            return members
-        return [
-            replace(
-                m, exclusive=m.pod.key in alone, neighbours=said.get(m.pod.key, ALONE)
-            )
-            for m in members
-        ]
 
     def _with_volumes(self, members: list[Member]) -> list[Member]:
         """
@@ -355,3 +341,16 @@ def _created(claim: Claim, members: list[Member]) -> float | None:
         return claim.created
     times = [m.pod.created for m in members if m.pod.created is not None]
     return min(times, default=None)
+
+
+def _with_neighbours(apart: Around, members: list[Member]) -> list[Member]:
+    """
+    Say of pods who is around them.
+    """
+    alone, said = apart.exclusive, apart.said
+    if not alone and not said:
+        return members
+    return [
+        replace(m, exclusive=m.pod.key in alone, neighbours=said.get(m.pod.key, ALONE))
+        for m in members
+    ]
