@@ -6,9 +6,10 @@ of them select it.  A domain is all nodes with one value of a label, the topolog
 Pods are neighbours too where they need some of the same free volumes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from itertools import product
+from typing import NamedTuple, Self
 
 from models.volume_slots import claims_in_words, is_volume_slot, name_of_claims
 
@@ -82,6 +83,28 @@ def sharer(claim: tuple[str, str], place: object) -> tuple[str, str]:
     Name who needs the volume of a shared claim: it takes a slot on each of its nodes.
     """
     return (f"{claim[0]} at {place}", claim[1]) if is_volume_slot(claim[1]) else claim
+
+
+class Pairs(frozenset[tuple[str, str]]):
+    """
+    Selectors with topology keys: those that select a pod are found by its own.
+    """
+
+    keys: frozenset[str]
+
+    def __new__(cls, pairs: Iterable[tuple[str, str]] = ()) -> Self:
+        """
+        Keep some pairs, and which keys there are.
+        """
+        found = super().__new__(cls, pairs)
+        found.keys = frozenset(key for _, key in found)
+        return found
+
+    def of(self, said: "Neighbours") -> list[tuple[str, str]]:
+        """
+        List the pairs whose selector selects a pod.
+        """
+        return [pair for pair in product(said.selected, self.keys) if pair in self]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

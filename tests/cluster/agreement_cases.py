@@ -77,11 +77,11 @@ def draw(number: int, seed: str = "") -> Case:
     return case
 
 
-def draw_gang(number: int) -> Case:
+def draw_gang(number: int, seed: str = "") -> Case:
     """
     Draw a case in which four pods of one gang wait, and none of them has volumes.
     """
-    case = draw(number, "gang")
+    case = draw(number, f"gang{seed}")
     waits = case.objects.pop()
     waits["spec"]["volumes"] = []
     (container,) = waits["spec"]["containers"]

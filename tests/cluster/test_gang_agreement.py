@@ -22,7 +22,7 @@ from tests.cluster.agreement_cases import (
     draw_gang,
     shared,
 )
-from tests.cluster.test_agreement import NUMBER, SCHEDULER, kube_scheduler
+from tests.cluster.test_agreement import NUMBER, SCHEDULER, SEED, kube_scheduler
 from tests.helpers.eventually import eventually
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
@@ -65,7 +65,7 @@ def bound_to(admin, cases: list[Case]) -> dict[int, dict[str, str]]:
 
 
 def test_kube_scheduler_binds_the_pods_of_gangs_where_phalanx_does(fresh, tmp_path):
-    drawn = [draw_gang(number) for number in range(NUMBER * 2)]
+    drawn = [draw_gang(number, SEED) for number in range(NUMBER * 2)]
     homes = {case.number: planned(case) for case in drawn}
     cases = [case for case in drawn if len(homes[case.number]) == MEMBERS]
     for raw in shared():

@@ -97,9 +97,10 @@ def firm_around(around: PodsAround, room: Room, gangs: Sequence[Gang]) -> PodsAr
     found = around.afterwards()
     for gang in (gang for gang in still(gangs) if gang.preemptible):
         for at, leaf in enumerate(pod_sets(gang.tree)):
-            for pod in leaf.pods if leaf.neighbours else ():
-                if pod.phase is PodPhase.RUNNING:
-                    found.leave(gang, at, room.index.get(pod.node or "", -1))
+            if leaf.neighbours:
+                runs = (x for x in leaf.pods if x.phase is PodPhase.RUNNING)
+                hosts = [room.index.get(pod.node or "", -1) for pod in runs]
+                found.leave(gang, at, hosts)
     return found
 
 

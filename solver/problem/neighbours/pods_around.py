@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from models.gangs import ON_A_NODE, Gang, PodPhase, PodSet, pod_sets
-from models.neighbours import Neighbours
+from models.neighbours import Neighbours, Pairs
 from models.nodes import NodeDemand
 from solver.problem.gang_state import Standing
 from solver.problem.neighbours.claimed_volumes import ClaimedVolumes, claimed_volumes
@@ -35,8 +35,8 @@ class PodsAround:
     domains: KeyDomains
     spread: SpreadCounts
     volumes: ClaimedVolumes
-    near: frozenset[Pair] = frozenset()
-    apart: frozenset[Pair] = frozenset()
+    near: Pairs = field(default_factory=Pairs)
+    apart: Pairs = field(default_factory=Pairs)
     members: dict[Pair, Ints] = field(default_factory=dict)
     holders: dict[Pair, Ints] = field(default_factory=dict)
     hosts: dict[Pair, Ints] = field(default_factory=dict)
@@ -85,48 +85,45 @@ class PodsAround:
         Of those that come only these count for spread that are spread themselves, since
         others may come after them.
         """
-        mine = set(said.selected)
         if said.takes_volumes:
             self.volumes.add(said, nodes, counts)
-        for pair in self.near:
-            if pair[0] in mine:
-                inside = self.domains.of(pair[1])[nodes] >= 0
-                self.exists[pair] = self.exists.get(pair, 0) + int(counts[inside].sum())
+        near = self.near.of(said)
+        for pair in near:
+            inside = self.domains.of(pair[1])[nodes] >= 0
+            self.exists[pair] = self.exists.get(pair, 0) + int(counts[inside].sum())
         if stays:
             self.spread.add(said, nodes, counts, comes=comes)
         self.keep_away(said, nodes, counts)
-        for pair in self.near if stays and relied_on else ():
-            if pair[0] in mine:
-                self._count(self.hosts, pair, nodes, counts)
+        for pair in near if stays and relied_on else ():
+            self._count(self.hosts, pair, nodes, counts)
 
     def keep_away(self, said: Neighbours, nodes: Ints, counts: Ints) -> None:
         """
         Count pods on nodes for those that are apart from them, and the other way round.
         """
-        for pair in self.apart:
-            if pair[0] in said.selected:
-                self._count(self.members, pair, nodes, counts)
+        for pair in self.apart.of(said):
+            self._count(self.members, pair, nodes, counts)
         for rule in said.apart:
             self._count(self.holders, (rule.pods, rule.key), nodes, counts)
 
-    def leave(self, gang: Gang, leaf: int, node: int, sign: int = 1) -> None:
+    def leave(self, gang: Gang, leaf: int, on: int | list[int], sign: int = 1) -> None:
         """
-        Rely no more on a pod that leaves, or again on one that stays after all.
+        Rely no more on pods that leave, or again on such as stay after all.
 
-        It is still there for those apart from it, but for later.
+        They are still there for those apart from them, but for later.
         """
         said = tuple(pod_sets(gang.tree))[leaf].neighbours
-        if not said or node < 0:
+        if not said:
             return
-        at, one = np.array([node]), np.array([-sign])
+        at = np.array([x for x in np.atleast_1d(on) if x >= 0], dtype=np.int64)
+        one = np.full(len(at), -sign)
         if self.later:
             self.keep_away(said, at, one)
         if gang.key in self.stale:
             return
         self.spread.add(said, at, one)
-        for pair in self.near:
-            if pair[0] in said.selected:
-                self._count(self.hosts, pair, at, one)
+        for pair in self.near.of(said):
+            self._count(self.hosts, pair, at, one)
 
     def _count(
         self, table: dict[Pair, Ints], pair: Pair, nodes: Ints, counts: Ints
@@ -164,9 +161,8 @@ class PodsAround:
         Tell where nobody is that a pod is apart from, nor one that is apart from it.
         """
         free = np.ones(len(self.domains.nodes), dtype=bool)
-        mine = set(said.selected)
         clashes = [(self.members, (rule.pods, rule.key)) for rule in said.apart]
-        clashes += [(self.holders, pair) for pair in self.apart if pair[0] in mine]
+        clashes += [(self.holders, pair) for pair in self.apart.of(said)]
         for table, pair in clashes:
             row = table.get(pair)
             if row is not None and row.any():
@@ -231,7 +227,7 @@ def without_apart(around: PodsAround, pairs: Collection[Pair]) -> PodsAround:
     See those around as if nobody were apart by some pairs.
     """
     found = around.copy()
-    found.apart -= {*pairs}
+    found.apart = Pairs(found.apart - {*pairs})
     for pair in pairs:
         found.members.pop(pair, None)
         found.holders.pop(pair, None)
@@ -284,8 +280,8 @@ def pods_around(
     every = {*said, *(x.neighbours for _, x in leaves), *(x for _, x, _ in others)}
     found = PodsAround(
         domains=domains,
-        near=frozenset((n.near.pods, k) for n in said if n.near for k in n.near.keys),
-        apart=frozenset((r.pods, r.key) for n in every for r in n.apart),
+        near=Pairs((n.near.pods, k) for n in said if n.near for k in n.near.keys),
+        apart=Pairs((r.pods, r.key) for n in every for r in n.apart),
         spread=SpreadCounts(domains, said),
         volumes=claimed_volumes(domains),
         stale=stale,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 import numpy as np
 
-from models.neighbours import Neighbours, Spread
+from models.neighbours import Neighbours, Pairs, Spread
 from models.nodes import Node, NodeDemand
 from solver.problem.node_room import MANY, Bools, Ints
 
@@ -66,7 +66,7 @@ class SpreadCounts:
 
     def __init__(self, domains: KeyDomains, said: Collection[Neighbours]) -> None:
         self._domains = domains
-        self._pairs = sorted({(r.pods, r.key) for n in said for r in n.spread})
+        self._pairs = Pairs((r.pods, r.key) for n in said for r in n.spread)
         self._counts: dict[Pair, Ints] = {}
         self._perhaps: dict[Pair, Ints] = {}
         self._nodes: dict[object, Ints] = {}
@@ -162,8 +162,8 @@ class SpreadCounts:
         Others may come after them.
         """
         table = self._perhaps if perhaps else self._counts
-        for pair in self._pairs:
-            if pair[0] in said.selected and (not comes or said.is_spread(*pair)):
+        for pair in self._pairs.of(said):
+            if not comes or said.is_spread(*pair):
                 row = table.get(pair)
                 if row is None:
                     row = np.zeros(len(self._domains.nodes), dtype=np.int64)
