@@ -85,7 +85,7 @@ def sharer(claim: tuple[str, str], place: object) -> tuple[str, str]:
     return (f"{claim[0]} at {place}", claim[1]) if is_volume_slot(claim[1]) else claim
 
 
-class SelectorPairs(frozenset[tuple[str, str]]):
+class RulePairs(frozenset[tuple[str, str]]):
     """
     Selectors with topology keys: those that select a pod are found by its own.
     """

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from models.gangs import ON_A_NODE, Gang, PodPhase, PodSet, pod_sets
-from models.neighbours import Neighbours, SelectorPairs
+from models.neighbours import Neighbours, RulePairs
 from models.nodes import NodeDemand
 from solver.problem.gang_state import Standing
 from solver.problem.neighbours.claimed_volumes import ClaimedVolumes, claimed_volumes
@@ -35,8 +35,8 @@ class PodsAround:
     domains: KeyDomains
     spread: SpreadCounts
     volumes: ClaimedVolumes
-    near: SelectorPairs = field(default_factory=SelectorPairs)
-    apart: SelectorPairs = field(default_factory=SelectorPairs)
+    near: RulePairs = field(default_factory=RulePairs)
+    apart: RulePairs = field(default_factory=RulePairs)
     members: dict[Pair, Ints] = field(default_factory=dict)
     holders: dict[Pair, Ints] = field(default_factory=dict)
     hosts: dict[Pair, Ints] = field(default_factory=dict)
@@ -227,7 +227,7 @@ def without_apart(around: PodsAround, pairs: Collection[Pair]) -> PodsAround:
     See those around as if nobody were apart by some pairs.
     """
     found = around.copy()
-    found.apart = SelectorPairs(found.apart - {*pairs})
+    found.apart = RulePairs(found.apart - {*pairs})
     for pair in pairs:
         found.members.pop(pair, None)
         found.holders.pop(pair, None)
@@ -280,10 +280,8 @@ def pods_around(
     every = {*said, *(x.neighbours for _, x in leaves), *(x for _, x, _ in others)}
     found = PodsAround(
         domains=domains,
-        near=SelectorPairs(
-            (n.near.pods, k) for n in said if n.near for k in n.near.keys
-        ),
-        apart=SelectorPairs((r.pods, r.key) for n in every for r in n.apart),
+        near=RulePairs((n.near.pods, k) for n in said if n.near for k in n.near.keys),
+        apart=RulePairs((r.pods, r.key) for n in every for r in n.apart),
         spread=SpreadCounts(domains, said),
         volumes=claimed_volumes(domains),
         stale=stale,

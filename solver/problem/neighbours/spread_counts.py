@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 import numpy as np
 
-from models.neighbours import Neighbours, SelectorPairs, Spread
+from models.neighbours import Neighbours, RulePairs, Spread
 from models.nodes import Node, NodeDemand
 from solver.problem.node_room import MANY, Bools, Ints
 
@@ -66,7 +66,7 @@ class SpreadCounts:
 
     def __init__(self, domains: KeyDomains, said: Collection[Neighbours]) -> None:
         self._domains = domains
-        self._pairs = SelectorPairs((r.pods, r.key) for n in said for r in n.spread)
+        self._pairs = RulePairs((r.pods, r.key) for n in said for r in n.spread)
         self._counts: dict[Pair, Ints] = {}
         self._perhaps: dict[Pair, Ints] = {}
         self._nodes: dict[object, Ints] = {}

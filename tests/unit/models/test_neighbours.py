@@ -1,17 +1,17 @@
 """
-SelectorPairs of selectors and topology keys, found by what selects a pod.
+RulePairs of selectors and topology keys, found by what selects a pod.
 """
 
 from random import Random
 
 import pytest
 
-from models.neighbours import Neighbours, SelectorPairs
+from models.neighbours import Neighbours, RulePairs
 
 
-class Counted(SelectorPairs):
+class Counted(RulePairs):
     """
-    SelectorPairs that count how often they are asked for one.
+    RulePairs that count how often they are asked for one.
     """
 
     asked = 0
@@ -29,7 +29,7 @@ def test_pairs_of_a_pod_are_those_whose_selector_selects_it(seed):
     said = Neighbours(selected=tuple(sorted(rnd.sample(names, rnd.randint(0, 4)))))
 
     assert {pair for pair in some if pair[0] in said.selected} == {
-        *SelectorPairs(some).of(said)
+        *RulePairs(some).of(said)
     }
 
 
