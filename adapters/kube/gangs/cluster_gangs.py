@@ -189,7 +189,9 @@ class ClusterGangs:
         """
         found = chain.from_iterable(x.groups.shared for x in self._looks.values())
         limits = storage_of(wide).limits
-        other = self._slots.look(found, partial(self._attached, wide), limits)
+        other = self._slots.look(
+            found, partial(self._attached, wide), limits, self._free.nodes
+        )
         if other is None:
             return {n for n, x in self._looks.items() if x.groups.have_volumes}
         return {space for space, _ in other} & self._looks.keys()

@@ -7,9 +7,10 @@ each node that has enough for all who wait.  Nodes on which there may be too few
 scarce: planning is told who needs slots of the driver, and how many each node has.
 """
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
 from adapters.kube.gangs.storage.pod_volumes import Claim, Volumes
 from adapters.kube.objects.pod_record import PodRecord
@@ -40,10 +41,10 @@ class Attached:
     """
     A volume of a driver that a pod has on its node, or waits for where it has none.
 
-    It is of a pod of ours if ``mine``; it ``counts`` by itself where no gang counts it.
+    The pod is of ours if ``mine``; it ``counts`` by itself where no gang counts it.
     """
 
-    node: str | None
+    pod: PodRecord
     driver: str
     claim: Claim
     mine: bool
@@ -132,7 +133,33 @@ def attached(
                 at = pod.namespace, claim
                 if driver := volumes.limited_driver(at):
                     counts = at in shared or not mine
-                    yield Attached(pod.node, driver, at, mine, counts)
+                    yield Attached(pod, driver, at, mine, counts)
+
+
+class SlotsThatCome:
+    """
+    The slots that pods need which wait: what each asks for, and how many it needs.
+    """
+
+    def __init__(self, pods: Sequence[tuple[Resources, int]]) -> None:
+        self._pods = pods
+        self._known: dict[frozenset[tuple[str, int]], int] = {}
+        self.total = sum(number for _, number in pods)
+
+    def most(self, offered: Resources) -> int:
+        """
+        Bound the slots that can come to a node at once, by all that it offers.
+        """
+        key = frozenset(offered.items())
+        if key not in self._known:
+            some = (self._by(name, amount) for name, amount in offered.items())
+            self._known[key] = min(some, default=self.total)
+        return self._known[key]
+
+    def _by(self, resource: str, amount: int) -> int:
+        asked = sorted(asks.get(resource, 0) for asks, _ in self._pods)
+        fit = bisect_right([*accumulate(asked)], amount)
+        return sum(sorted((number for _, number in self._pods), reverse=True)[:fit])
 
 
 class SlotRoom:
@@ -140,7 +167,7 @@ class SlotRoom:
     The slots of all nodes, given what is ``there`` and the ``limits`` of nodes.
 
     ``waiting`` are shared claims for which pods of ours wait, ``scarce`` the nodes with
-    too few slots for all who wait, each with a driver.
+    too few slots for all who wait and fit there at once, each with a driver.
     """
 
     def __init__(
@@ -148,36 +175,41 @@ class SlotRoom:
         there: Iterable[Attached] = (),
         limits: Mapping[str, Mapping[str, int]] | None = None,
         shared: Iterable[SharedClaim] = (),
+        offered: Mapping[str, Resources] | None = None,
     ) -> None:
-        self._limits = limits or {}
+        self._limits, self._offered = limits or {}, offered or {}
         self._here: dict[tuple[str, str], list[Attached]] = {}
         self.waiting: dict[str, dict[Claim, str]] = {}
-        alone: Counter[str] = Counter()
+        alone: dict[str, dict[str, tuple[Resources, int]]] = {}
         waits = {each.claim for each in shared if each.waits}
         for each in there:
             if each.claim in waits:
                 kind = volume_slots(each.driver, "/".join(each.claim))
                 self.waiting.setdefault(each.driver, {})[each.claim] = kind
-            if each.node:
-                self._here.setdefault((each.node, each.driver), []).append(each)
+            if each.pod.node:
+                self._here.setdefault((each.pod.node, each.driver), []).append(each)
             elif not each.counts:
-                alone[each.driver] += 1
+                pods, pod = alone.setdefault(each.driver, {}), each.pod
+                pods[pod.key] = pod.requests, pods.get(pod.key, ({}, 0))[1] + 1
+        come = {driver: SlotsThatCome([*x.values()]) for driver, x in alone.items()}
         self.scarce = {
             (node, driver)
             for node, limit_of in self._limits.items()
             for driver in limit_of.keys() & self.waiting.keys()
-            if self._is_scarce(node, driver, alone[driver])
+            if self._is_scarce(node, driver, come.get(driver))
         }
         self.told = frozenset(driver for _, driver in self.scarce)
 
-    def _is_scarce(self, node: str, driver: str, alone: int) -> bool:
+    def _is_scarce(self, node: str, driver: str, come: "SlotsThatCome | None") -> bool:
         """
         Tell whether not all who wait could have a slot of a node at once.
         """
         have, single = self._there(node, driver)
         more = len(self.waiting[driver].keys() - have.keys())
-        most = self._limits[node][driver]
-        return more > 0 and len(have) + single + more + alone > most
+        left = self._limits[node][driver] - len(have) - single - more
+        if come is None or not more:
+            return more > 0 > left
+        return come.total > left and come.most(self._offered.get(node, {})) > left
 
     def _there(self, node: str, driver: str) -> tuple[dict[Claim, bool], int]:
         """

@@ -11,6 +11,7 @@ from adapters.kube.gangs.storage.attached_volumes import (
     first_shared,
 )
 from adapters.kube.gangs.storage.pod_volumes import NOTHING_TOLD, Claim, ToldSlots
+from models.nodes import Node
 
 
 class SharedSlots:
@@ -28,6 +29,7 @@ class SharedSlots:
         shared: Iterable[SharedClaim],
         there: Callable[[Collection[Claim]], Iterable[Attached]],
         limits: Mapping[str, Mapping[str, int]],
+        nodes: Iterable[Node],
     ) -> frozenset[Claim] | None:
         """
         Look again; give the claims that count otherwise, or none if any volume may.
@@ -36,6 +38,7 @@ class SharedSlots:
         old, before = self.claims, self.told
         self.claims = frozenset(each.claim for each in chosen)
         attached = there(self.claims) if limits else ()
-        self.room = SlotRoom(attached, limits, chosen)
+        offered = {node.name: node.allocatable for node in nodes} if limits else {}
+        self.room = SlotRoom(attached, limits, chosen, offered)
         self.told = ToldSlots(self.room.told, self.room.kinds())
         return None if self.told != before else old ^ self.claims

@@ -253,3 +253,15 @@ def test_as_many_pods_start_as_can_have_slots(seed):
     ]
 
     assert most_that_start(limits, running, waiting) == len(binds(*raws))
+
+
+@pytest.mark.parametrize("limit", [8, 9])
+def test_slots_are_planned_only_where_all_who_fit_at_once_could_lack_one(limit):
+    alone = [mounting(f"p-{at}", f"c{at}") for at in range(20)]
+    claims = bound("a", *(f"c{at}" for at in range(20)))
+    pods = [*alone, mounting("q", "a"), mounting("r", "a")]
+    raws = [node(gpus=8), csi_node("n", limit), *claims, *pods]
+    found = assembled(*raws).snapshot
+
+    assert (limit == 8) == any(one.volumes for one in found.nodes)
+    assert 8 == len(binds(*raws))
