@@ -8,13 +8,16 @@ planning knows, hold exactly when the devices can be dealt (decision 0033).
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from types import MappingProxyType
 
 from adapters.kube.claims.device_bins import Content, TooManyError, contents
 from adapters.kube.claims.device_choices import Options, chosen_contents, options_of
 from adapters.kube.claims.device_items import Item
 from adapters.kube.claims.facets import MOST_MIXED, Row, facets_of, most_of
+from adapters.kube.claims.given_back import GivenBack
 from adapters.kube.claims.node_bins import NodeBin
 from models.resources import CLAIMED_DEVICES, Resources
 
@@ -24,6 +27,10 @@ HeldBins = Counter[tuple[Content, ...]]
 """
 The bins of a node by what they can hold.
 """
+_Change = tuple[HeldBins, HeldBins]
+"""
+Some bins of a node before somebody leaves, and after.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +39,8 @@ class DeviceRows:
     The rows of all items, and what each node offers of them.
 
     ``closed`` are nodes where not all kinds of items are planned, with the reason, and
-    ``left_out`` the items that are planned nowhere for that.
+    ``left_out`` the items that are planned nowhere for that.  ``given`` is what some
+    pods with devices give back if they leave, by their keys.
     """
 
     items: tuple[Item, ...] = ()
@@ -40,6 +48,7 @@ class DeviceRows:
     offered: Mapping[str, Resources] = field(default_factory=dict)
     closed: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[Item, str] = field(default_factory=dict)
+    given: Mapping[str, Resources] = field(default_factory=dict)
 
     def asked(self, numbers: Mapping[Item, int]) -> Resources:
         """
@@ -59,38 +68,99 @@ def device_rows(
     singles: Sequence[Item],
     nodes: Mapping[str, Sequence[NodeBin]],
     first: Sequence[Item] = (),
+    leaving: Mapping[str, Mapping[str, GivenBack]] = MappingProxyType({}),
 ) -> DeviceRows:
     """
     Find the rows for some items and the free devices of all nodes.
 
     ``singles`` are the items that bins know, in their order.  A node whose devices more
     kinds of items want than can be told apart offers something to the ``first`` alone.
+    ``leaving`` says by node and pod what would change if that pod left.
     """
     asked = tuple(options_of(item, singles) for item in items)
-    closed: dict[str, str] = {}
-    held: dict[str, HeldBins] = {}
-    found: set[Row] = set(_units(len(items)))
-    turns = [items.index(item) for item in first if item in items][:MOST_MIXED]
-    ever_fewer = [range(len(items)), *(turns[:x] for x in range(len(turns), -1, -1))]
-    left_out: dict[Item, str] = {}
+    told = _RowsFound()
     for node, bins in nodes.items():
-        for some in ever_fewer:
-            kinds = {at for item in some for at, _ in asked[item]}
-            try:
-                free = tuple(contents(each.free.only(kinds)) for each in bins)
-                held[node] = _held(free, asked)
-                found.update(facets_of(frozenset(held[node]), len(items)))
-            except TooManyError as error:
-                closed[node] = str(error)
-            else:
-                left = (item for at, item in enumerate(items) if at not in some)
-                left_out |= dict.fromkeys(left, f"{_LATER} ({closed.get(node)})")
-                break
+        told.read(node, bins, items, asked, first)
+    held, closed = told.held, told.closed
+    back = _back(leaving, {at: held[at] for at in held if at not in closed}, asked)
+    found = {*_units(len(items)), *told.rows}
+    found.update(row for _, some in back.values() for row in some)
     rows = dict(zip(_names(items, sorted(found)), sorted(found), strict=True))
     offered = _offers(held, rows)
     nowhere = _nowhere(items, rows, offered)
-    waits = {item: why for item, why in left_out.items() if item in nowhere}
-    return DeviceRows(tuple(items), rows, offered, closed, waits)
+    waits = {item: why for item, why in told.left_out.items() if item in nowhere}
+    given = {key: _counted(change, rows) for key, (change, _) in back.items()}
+    return DeviceRows(tuple(items), rows, offered, closed, waits, given)
+
+
+@dataclass(slots=True)
+class _RowsFound:
+    """
+    What the nodes hold that were read, and the rows for that.
+    """
+
+    held: dict[str, HeldBins] = field(default_factory=dict)
+    rows: set[Row] = field(default_factory=set)
+    closed: dict[str, str] = field(default_factory=dict)
+    left_out: dict[Item, str] = field(default_factory=dict)
+
+    def read(
+        self,
+        node: str,
+        bins: Sequence[NodeBin],
+        items: Sequence[Item],
+        asked: Sequence[Options],
+        first: Sequence[Item],
+    ) -> None:
+        """
+        Read one node, with fewer kinds of items where all are too many.
+        """
+        turns = [items.index(item) for item in first if item in items][:MOST_MIXED]
+        for some in (
+            range(len(items)),
+            *(turns[:number] for number in range(len(turns), -1, -1)),
+        ):
+            kinds = {at for item in some for at, _ in asked[item]}
+            try:
+                free = tuple(contents(each.free.only(kinds)) for each in bins)
+                self.held[node] = _held(free, asked)
+                self.rows.update(facets_of(frozenset(self.held[node]), len(items)))
+            except TooManyError as error:
+                self.closed[node] = str(error)
+            else:
+                left = (item for at, item in enumerate(items) if at not in some)
+                why = f"{_LATER} ({self.closed.get(node)})"
+                self.left_out |= dict.fromkeys(left, why)
+                break
+
+
+def _back(
+    leaving: Mapping[str, Mapping[str, GivenBack]],
+    held: Mapping[str, HeldBins],
+    asked: Sequence[Options],
+) -> dict[str, tuple[_Change, tuple[Row, ...]]]:
+    """
+    Say by pod how the bins of its node change if it leaves, and the rows for that.
+    """
+    found: dict[str, tuple[_Change, tuple[Row, ...]]] = {}
+    for node in leaving.keys() & held.keys():
+        with suppress(TooManyError):
+            mine = {
+                key: (_held(each.before, asked), _held(each.after, asked))
+                for key, each in leaving[node].items()
+            }
+            kinds = frozenset(held[node]).union(*(after for _, after in mine.values()))
+            rows = facets_of(kinds, len(asked))
+            found |= {key: (change, rows) for key, change in mine.items()}
+    return found
+
+
+def _counted(change: _Change, rows: Mapping[str, Row]) -> Resources:
+    """
+    Say how much more a node offers.
+    """
+    before, after = (_offered(bins, rows) for bins in change)
+    return {row: n - before[row] for row, n in after.items() if n > before[row]}
 
 
 def _offers(

@@ -2,7 +2,9 @@
 What is free of the devices of all nodes, found again only where somebody came or left.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from adapters.kube.claims.device_bins import TooManyError
 from adapters.kube.claims.device_items import Item
@@ -10,6 +12,7 @@ from adapters.kube.claims.device_matching import DeviceMatching
 from adapters.kube.claims.device_pools import Pool, Pools
 from adapters.kube.claims.device_reader import Device, DeviceName
 from adapters.kube.claims.device_requests import HeldDevice
+from adapters.kube.claims.given_back import GivenBack, Holder, given_back
 from adapters.kube.claims.gpu_shares import (
     shares_had,
     shares_of,
@@ -43,6 +46,7 @@ class FreeDevices:
         self._asked: frozenset[Item] = frozenset()
         self._matching = DeviceMatching(())
         self._bins: dict[str, _Bins] = {}
+        self._freed: dict[str, _Bins] = {}
         self._node_of: dict[DeviceName, str] = {}
         self._devices: dict[DeviceName, Device] = {
             device.name: device for pool in pools.pools for device in pool.devices
@@ -67,7 +71,7 @@ class FreeDevices:
         if asked == self._asked:
             return
         asks = {ask for item in asked for part in item.parts for ask in part.asks}
-        self._asked, self._bins = asked, {}
+        self._asked, self._bins, self._freed = asked, {}, {}
         self._matching = DeviceMatching(asks)
         found = ((item, self._fault(item)) for item in asked)
         self.faults = {item: why for item, why in found if why}
@@ -127,10 +131,44 @@ class FreeDevices:
         """
         Give the free bins of one node; why there are none where they are too many.
         """
+        return self._known(self._bins, node, held)
+
+    def leaving(
+        self, holders: Iterable[Holder], held: Iterable[HeldDevice]
+    ) -> dict[str, dict[str, GivenBack]]:
+        """
+        Say by node and pod what would change if that pod left, where that is known.
+        """
+        found: dict[str, dict[str, GivenBack]] = {}
+        joined = frozenset(
+            self.singles.index(single)
+            for item in self.items
+            if len(item.choices) > 1
+            for single, _ in item.choices
+        )
+        there: dict[str, list[HeldDevice]] = {}
+        for each in held:
+            there.setdefault(self._node_of.get(each.device, ""), []).append(each)
+        by_node: dict[str, list[Holder]] = {}
+        for holder in holders:
+            by_node.setdefault(holder.node, []).append(holder)
+        for node in by_node.keys() & self.nodes.keys():
+            mine = Counter(each for holder in by_node[node] for each in holder.held)
+            rest = Counter(there.get(node, ())) - mine
+            now = self.of_node(node, there.get(node, ()))
+            freed = self._known(self._freed, node, rest.elements())
+            if not isinstance(now, str) and not isinstance(freed, str):
+                with suppress(TooManyError):
+                    found[node] = given_back(by_node[node], now, freed, joined)
+        return found
+
+    def _known(
+        self, bins: dict[str, _Bins], node: str, held: Iterable[HeldDevice]
+    ) -> Sequence[NodeBin] | str:
         mine = tuple(sorted(held, key=repr))
-        known = self._bins.get(node)
+        known = bins.get(node)
         if known is None or known[0] != mine:
-            known = self._bins[node] = (mine, self._made(node, mine))
+            known = bins[node] = (mine, self._made(node, mine))
         return known[1]
 
     def _made(self, node: str, held: Sequence[HeldDevice]) -> Sequence[NodeBin] | str:

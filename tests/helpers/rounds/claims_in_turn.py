@@ -61,7 +61,7 @@ class ClaimsInTurn:
 
     def __init__(self, seed):
         chance = self.chance = Random(f"claims-in-turn-{seed}")
-        self.limit = chance.randint(1, 6)
+        self.limit = chance.choice((1, 2, 3, 4, 6, 12))
         self.nodes = {f"n{at}": chance.randint(1, 4) for at in range(2)}
         self.slices = [
             x for name, gpus in self.nodes.items() for x in cut_gpus(name, gpus)
@@ -82,7 +82,12 @@ class ClaimsInTurn:
                 wants = asks("r", GPU_CLASS, self.chance.randint(1, 2))
             labels = {"kai.scheduler/queue": "q"}
             self.pods[name] = pod(
-                name, gpus=0, labels=labels, meta={"uid": name}, **claiming(name)
+                name,
+                gpus=0,
+                labels=labels,
+                meta={"uid": name},
+                priority=self.chance.choice((0, 0, 50)),
+                **claiming(name),
             )
             self.claims[name] = claim(name, wants)
 
@@ -121,11 +126,15 @@ class ClaimsInTurn:
             if step.op in {"Evict", "Move"}:
                 self._restart(name)
         for at in self.nodes:
-            bound = [
-                step.pod.partition("/")[2]
-                for step in plan.operations
-                if step.op == "Bind" and step.node == at
-            ]
+            bound, later = (
+                [
+                    step.pod.partition("/")[2]
+                    for step in plan.operations
+                    if step.op == op and step.node == at
+                ]
+                for op in ("Bind", "Reserve")
+            )
+            self._dealt(at, [*bound, *later])
             self._deal(at, bound)
         return plan
 
@@ -134,7 +143,10 @@ class ClaimsInTurn:
         self.pods[name]["status"] = {}
         self.claims[name].pop("status")
 
-    def _deal(self, at, names):
+    def _dealt(self, at, names):
+        """
+        Deal the devices of a node, which must be enough for some pods.
+        """
         reading = DeviceReading()
         reading.read(classes(), self.slices)
         known = [device_claim(raw, reading.classes) for raw in self.claims.values()]
@@ -159,8 +171,10 @@ class ClaimsInTurn:
         mine = [each for each in held if each.device[1] == at]
         ways = dealt(reading.free.of_node(at, mine), wanted)
         assert set(names) == ways.keys()
-        for name in names:
-            given = allocation(specs[name], ways[name], at, str)
+        return {name: allocation(specs[name], ways[name], at, str) for name in names}
+
+    def _deal(self, at, names):
+        for name, given in self._dealt(at, names).items():
             uses = [{"resource": "pods", "name": name, "uid": name}]
             self.claims[name]["status"] = {"allocation": given, "reservedFor": uses}
             self.pods[name]["spec"]["nodeName"] = at

@@ -157,7 +157,7 @@ class ClaimedDevices:
         It counts as what it has, or ``at_most`` as what it could get instead.  Who
         could get more than it has does not move: elsewhere it might.
         """
-        asked = self.asked(pod)
+        asked = self.taken(pod)
         gpus, most = self._gpus(pod)
         terms = _where_held(self.users, pod)
         if at_most:
@@ -174,6 +174,13 @@ class ClaimedDevices:
             demand = replace(pod.demand, volumes=found)
             pod = replace(pod, demand=self._demands.setdefault(demand, demand))
         return pod
+
+    def taken(self, pod: PodRecord) -> Resources:
+        """
+        Give the rows that a pod counts in: where it runs, all that it would give back.
+        """
+        given = self.rows.given.get(pod.key)
+        return self.asked(pod) if given is None else given
 
     def asked(self, pod: PodRecord) -> dict[str, int]:
         """
@@ -317,7 +324,7 @@ def with_devices(
     if not any(pod.claims for pod in claiming):
         return members
     is_ordered = any(leaf.after for _, leaf in leaf_paths(part))
-    return [
+    placed = [
         replace(
             m,
             pod=devices.placed(pod, at_most=is_ordered),
@@ -326,4 +333,23 @@ def with_devices(
         if pod.claims and pod.phase not in _FINISHED
         else m
         for m, pod in zip(members, claiming, strict=True)
+    ]
+    return _alike(placed) if is_ordered else placed
+
+
+def _alike(members: Sequence[Member]) -> list[Member]:
+    """
+    Let the pods of each leaf with claims count in rows as much as any of them does.
+    """
+    most: dict[str, dict[str, int]] = {}
+    for m in members:
+        own = most.setdefault(m.leaf, {})
+        for name, amount in m.pod.requests.items():
+            if name.startswith(CLAIMED_DEVICES):
+                own[name] = max(own.get(name, 0), amount)
+    return [
+        replace(m, pod=replace(m.pod, requests={**m.pod.requests, **most[m.leaf]}))
+        if m.pod.claims and m.pod.phase not in _FINISHED
+        else m
+        for m in members
     ]

@@ -2,7 +2,7 @@
 The devices of a cluster from one look to the next: read again only where they changed.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -12,6 +12,7 @@ from adapters.kube.claims.device_reading import DeviceReading
 from adapters.kube.claims.device_rows import device_rows
 from adapters.kube.claims.extended_resources import ExtendedResources, offered_by
 from adapters.kube.claims.free_devices import FreeDevices
+from adapters.kube.claims.given_back import Holder
 from adapters.kube.dialects.notes import named
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.gangs.devices.claimed_devices import (
@@ -92,8 +93,10 @@ class DeviceRoom:
         first = _items(users, sorted(mine, key=lambda pod: _turn(pod, running=False)))
         free.see(first)
         claims = users.claims.values()
-        bins, closed = free.bins(each for claim in claims for each in claim.held or ())
-        rows = device_rows(free.items, free.singles, bins, first)
+        held = [each for claim in claims for each in claim.held or ()]
+        bins, closed = free.bins(held)
+        leaving = free.leaving(_holders(users, mine), held)
+        rows = device_rows(free.items, free.singles, bins, first, leaving)
         closed |= rows.closed
         warnings = (
             *free.pools.warnings,
@@ -169,6 +172,24 @@ def _shared(users: ClaimUsers, pods: Iterable[PodRecord]) -> dict[str, str]:
     return found
 
 
+def _holders(users: ClaimUsers, pods: Iterable[PodRecord]) -> Iterator[Holder]:
+    """
+    Walk the pods on nodes that alone use all the claims they have, with their devices.
+    """
+    for pod in pods:
+        if pod.phase not in ON_A_NODE or pod.node is None:
+            continue
+        claims = [users.claim(pod, entry) for entry in pod.claims if entry.claim != ""]
+        if all(
+            claim is not None
+            and claim.held is not None
+            and len(users.users.get(claim.key, ())) == 1
+            for claim in claims
+        ):
+            held = (each for claim in claims if claim for each in claim.held or ())
+            yield Holder(pod.key, pod.node, tuple(held))
+
+
 def _had(
     users: ClaimUsers, pods: Iterable[PodRecord], free: FreeDevices
 ) -> dict[str, int]:
@@ -201,7 +222,7 @@ def _offered(
                 claim is None or claim.held is not None
                 for claim, _, _ in users.specs(pod)
             )
-            if has_all and (asked := found.asked(pod)):
+            if has_all and (asked := found.taken(pod)):
                 there.setdefault(pod.node, []).append(asked)
         for entry in pod.claims:
             claim = users.claim(pod, entry)

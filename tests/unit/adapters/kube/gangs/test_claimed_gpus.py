@@ -172,6 +172,70 @@ def test_pods_that_others_come_after_count_as_the_most_they_could_get():
     ]
 
 
+def holding(name, device, request, priority=0):
+    """
+    A pod with a claim, which has a device of the node n where one is said.
+    """
+    own, runs = asking(name, request)
+    runs["metadata"].update(uid=name, labels={})
+    runs["spec"]["priority"] = priority
+    if device:
+        result = {
+            "driver": "gpu.nvidia.com",
+            "pool": "n",
+            "request": "g",
+            "device": device,
+        }
+        own["status"] = {
+            "allocation": {"devices": {"results": [result]}},
+            "reservedFor": [{"resource": "pods", "name": name, "uid": name}],
+        }
+        runs["spec"]["nodeName"], runs["status"] = "n", {"phase": "Running"}
+    return [own, runs]
+
+
+WHOLE = asks("g", GPU_CLASS)
+HOPPER = asks("g", GPU_CLASS, 1, "device.attributes['gpu.nvidia.com'].type == 'gpu'")
+HALF = asks("g", MIG_CLASS, 1, profile("3g.40gb"))
+LEAVES = {
+    "a GPU for one by another selector": (["gpu-0"], WHOLE, HOPPER, 1),
+    "a GPU for a slice": (["gpu-0"], WHOLE, HALF, 1),
+    "a slice for a GPU": (["gpu-0-mig-3g-40gb-0"], HALF, WHOLE, 1),
+    "two slices for a GPU": (
+        [f"gpu-0-mig-3g-40gb-{x}" for x in (0, 4)],
+        HALF,
+        WHOLE,
+        0,
+    ),
+    "a GPU that is gone for a GPU": (["gpu-7"], WHOLE, WHOLE, 0),
+}
+
+
+@pytest.mark.parametrize("strategy", ["solver", "greedy"])
+@pytest.mark.parametrize("case", LEAVES)
+def test_who_has_devices_leaves_for_claims_of_other_kinds(case, strategy):
+    devices, held, wanted, number = LEAVES[case]
+    runs = [x for at, d in enumerate(devices) for x in holding(f"r{at}", d, held)]
+    raws = [*cut_gpus("n", 1), *runs, *holding("w", None, wanted, 50)]
+    if "gone" in case:
+        raws += holding("r", "gpu-0", held, 60)
+    plan = solver.decide(snapshot_of(*raws), Policy(), strategy=strategy)
+    found = [(step.op, step.pod) for step in plan.operations]
+
+    leaves = [("Evict", "default/r0"), ("Reserve", "default/w")]
+    assert leaves * number == found
+
+
+def test_a_tainted_gpu_is_no_room_for_others_once_it_is_given_back():
+    taint = {"key": "broken", "effect": "NoSchedule"}
+    there = node_slice("n", [gpu(0, taints=[taint]), gpu(1)])
+    runs = [*holding("r0", "gpu-0", WHOLE), *holding("r1", "gpu-1", WHOLE)]
+    raws = [there, *runs, *holding("w", None, HOPPER, 50)]
+    plan = solver.decide(snapshot_of(*raws), Policy())
+
+    assert ["default/r1", "default/w"] == [step.pod for step in plan.operations]
+
+
 def test_devices_of_other_drivers_count_nothing():
     nic = node_slice("n", [{"name": "nic-0"}])
     nic["spec"]["driver"] = "nics.example.com"
