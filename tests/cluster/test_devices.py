@@ -236,3 +236,46 @@ def test_a_gang_of_extended_resources_that_does_not_fit_gets_no_claim(
     eventually(lambda: stage.bound(space) == {"small-0": name})
 
     assert {"small-0"} == claims(stage, space).keys()
+
+
+def test_a_whole_gpu_is_given_back_for_a_slice_of_higher_priority(
+    stage, space, scheduler
+):
+    (name,) = stage.nodes(1)
+    stage.create(cut_gpus(name, 1))
+    for called, value in (("low", 10), ("high", 20)):
+        version = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
+        stage.create([version | {"metadata": {"name": called}, "value": value}])
+    alone(stage, space, "low", asks("gpu", GPU_CLASS))
+    eventually(lambda: stage.bound(space) == {"low-0": name})
+    alone(stage, space, "high", asks("part", MIG_CLASS, 1, profile("3g.40gb")))
+    eventually(lambda: "low-0" not in stage.bound(space))
+    free(stage, space, "low-0")  # as the controller of claims does
+    eventually(lambda: stage.bound(space) == {"high-0": name})
+
+    deeds = [
+        (verb, pod) for _, verb, pod, code in stage.plane.deeds(space) if code < 300
+    ]
+    ((_, device, request),) = devices(claims(stage, space)["high-0"])
+    assert 1 == deeds.count(("eviction", "low-0"))
+    assert "part" == request
+    assert device.startswith("gpu-0-mig-3g-40gb-")
+
+
+def alone(stage, space: str, name: str, request: dict) -> None:
+    """
+    Create a gang of one pod with a claim, of the priority of its name.
+    """
+    stage.create([claim(f"{name}-0", request, space=space)])
+    stage.create([stage.group(space, name, 1)])
+    words = {"labels": {GROUP: name}, "priorityClassName": name}
+    stage.create([pod(space, f"{name}-0", gpus=0, **words, **claiming(f"{name}-0"))])
+
+
+def free(stage, space: str, name: str) -> None:
+    """
+    Take back the devices of a claim whose pod is gone.
+    """
+    path = f"/apis/{API}/namespaces/{space}/resourceclaims/{name}/status"
+    none = {"status": {"allocation": None, "reservedFor": None}}
+    stage.admin.call("PATCH", path, none)
