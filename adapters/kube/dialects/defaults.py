@@ -72,6 +72,11 @@ QUEUE_LABELS = (
 Labels and annotations that name the queue of a pod or of its owner, the first wins.
 """
 
+POOL = "kai.scheduler/node-pool"
+"""
+The label that names the pool of nodes, of nodes and of what may only be on them.
+"""
+
 INDEX_LABELS = (
     "batch.kubernetes.io/job-completion-index",
     "apps.kubernetes.io/pod-index",

@@ -5,6 +5,7 @@ Which pods are which gang: what pods say, what groups claim, and who is heard fi
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from adapters.kube.dialects.defaults import POOL
 from adapters.kube.dialects.protocol import Claim, Dialect, Membership, Objects
 from adapters.kube.gangs.workloads.leaves import Member, index_of
 from adapters.kube.gangs.workloads.owners import derived, queue_said
@@ -100,10 +101,11 @@ class Memberships:
         unsized: list[str] = []
         for made in derived(rest, objects, groups):
             unsized += filter(None, [made.unsized])
-            groups[made.claim.key] = Grouped(
+            group = groups[made.claim.key] = Grouped(
                 made.claim,
                 [_in_leaf(self._known[p.key].member, leaf) for p, leaf in made.members],
             )
+            _in_pool(group)
         warnings += _assumed(sorted(unsized))
         self._forget(len(ours) + len(others), (*said, *theirs))
         return {key: group for key, group in groups.items() if not group.is_over}
@@ -198,6 +200,17 @@ def _part(groups: dict[str, Grouped], foreign: Mapping[str, PodRecord]) -> None:
         elif group.conflict is None:
             what = f"pod {pod.name} of it is for the scheduler {pod.scheduler}"
             group.conflict = what
+
+
+def _in_pool(group: Grouped) -> None:
+    """
+    Let a gang without a group object have the pool of nodes that its pods name.
+    """
+    said = {value for x in group.pods if (value := x.labels.get(POOL))}
+    if len(said) > 1:
+        group.conflict = f"its pods name the node pools {', '.join(sorted(said)[:3])}"
+    elif said:
+        group.claim = replace(group.claim, nodes=((POOL, *said),))
 
 
 def _named_by(said: Iterable[_PodSaid]) -> dict[str, PodRecord]:

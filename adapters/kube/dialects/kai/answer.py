@@ -7,6 +7,7 @@ The condition is taken away once the pods run, so that it does not outlive its c
 from collections.abc import Iterator, Mapping
 
 from adapters.kube.api.api_resources import Raw
+from adapters.kube.dialects.defaults import POOL
 from adapters.kube.dialects.notes import conditions, moment
 from adapters.kube.dialects.protocol import Claim, GroupStanding, Write, said_of
 from adapters.kube.objects.fields import FieldError, mapping
@@ -18,7 +19,6 @@ VERSION = "v2alpha2"
 _API = (GROUP, VERSION)
 CONDITIONS = "schedulingConditions"
 UNSCHEDULABLE = "UnschedulableOnNodePool"
-POOL = "kai.scheduler/node-pool"
 STALE_SINCE = "kai.scheduler/stale-podgroup-timestamp"
 LAST_START = "kai.scheduler/last-start-timestamp"
 LAST_EVICTION = "kai.scheduler/last-eviction-timestamp"

@@ -9,9 +9,9 @@ from dataclasses import replace
 from functools import partial
 
 from adapters.kube.api.api_resources import Raw, Resource
+from adapters.kube.dialects.defaults import POOL
 from adapters.kube.dialects.kai.answer import (
     GROUP,
-    POOL,
     STALE_SINCE,
     answers,
     latest,
