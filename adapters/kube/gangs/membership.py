@@ -210,7 +210,7 @@ def _in_pool(group: Grouped) -> None:
     if len(said) > 1:
         group.conflict = f"its pods name the node pools {', '.join(sorted(said)[:3])}"
     elif said:
-        group.claim = replace(group.claim, nodes=((POOL, *said),))
+        group.claim = replace(group.claim, nodes=((POOL, said.pop()),))
 
 
 def _named_by(said: Iterable[_PodSaid]) -> dict[str, PodRecord]:
