@@ -133,10 +133,10 @@ class PodCounts:
     total: int
     minimum: int
     running: int
-    succeeded: int
-    failed: int
-    binding: int
-    evicting: int
+    succeeded: int = 0
+    failed: int = 0
+    binding: int = 0
+    evicting: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

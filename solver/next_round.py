@@ -19,7 +19,7 @@ from models.policy import LONGEST_LEAVING, Policy
 from models.queues import Queue
 from models.snapshot import Snapshot
 from solver.hold.turns import budget_left
-from solver.shares.kept_room import queues_above
+from solver.shares.kept_room import least_runtimes, queues_above
 
 
 def next_moment(
@@ -106,9 +106,7 @@ def protection(
     """
     if gang.evicted_ago is not None:
         yield policy.evict.again - gang.evicted_ago
-    path = [queues[name] for name in queues_above(queues, gang.queue)]
-    spans = {one.preempt_min_runtime for one in path}
-    spans |= {one.reclaim_min_runtime for one in path}
+    spans = {*least_runtimes(queues, queues_above(queues, gang.queue))}
     spans |= {policy.evict.lent_for} if gang.lent_by else set()
     if not any(spans):
         return

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from models.gangs import Gang, PodPhase, pod_sets
 from models.policy import Policy
 from models.snapshot import Snapshot
-from solver.shares.kept_room import queues_above
+from solver.shares.kept_room import least_runtimes, queues_above
 
 
 def is_settled(snapshot: Snapshot, policy: Policy) -> bool:
@@ -55,13 +55,10 @@ def _grants(snapshot: Snapshot) -> dict[str, set[int]]:
     List the min run times that each queue has, for reclaim and for preempt.
     """
     queues = {queue.name: queue for queue in snapshot.queues}
-    found = {}
-    for name in queues:
-        path = [queues[above] for above in queues_above(queues, name)]
-        found[name] = {
-            max(queue.reclaim_min_runtime for queue in path),
-            max(queue.preempt_min_runtime for queue in path),
-        } - {0}
+    found = {
+        name: {*least_runtimes(queues, queues_above(queues, name))} - {0}
+        for name in queues
+    }
     return {name: grants for name, grants in found.items() if grants}
 
 

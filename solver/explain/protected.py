@@ -25,7 +25,7 @@ from solver.place.draft import Draft
 from solver.problem.leaving_pods import Exit
 from solver.problem.problem import Problem, Step, Unit
 from solver.problem.running_gangs import Runners
-from solver.shares.queue_tree import least_runtimes
+from solver.shares.kept_room import least_runtimes
 
 NOT_PREEMPTIBLE = "not preemptible"
 TOO_YOUNG = "within its min runtime"
@@ -227,7 +227,8 @@ def _young_for(problem: Problem, one: Exit) -> int:
     """
     Give for how much longer a min runtime keeps a pod from leaving by its rule.
     """
-    reclaim, preempt = least_runtimes(problem.queues, problem.written[one.gang].queue)
+    path = problem.queues.path(problem.written[one.gang].queue)
+    reclaim, preempt = least_runtimes(problem.queues.queues, path)
     least = {"reclaim": reclaim, "preempt": preempt}
     return least.get(one.rule, max(reclaim, preempt)) - one.pod.seconds
 

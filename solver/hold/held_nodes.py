@@ -19,7 +19,7 @@ from solver.problem.problem import Problem, Unit
 from solver.problem.unit_kind import unit_kind
 from solver.problem.when_empty.never_starts import needed
 from solver.run_times.time_left import RunTimeForecast
-from solver.shares.queue_tree import least_runtimes
+from solver.shares.kept_room import least_runtimes
 
 
 def with_heads(problem: Problem, heads: Sequence[Head]) -> Problem:
@@ -123,8 +123,9 @@ class _Holds:
         problem, lent_for = self._problem, self._problem.policy.evict.lent_for
         times = {self._run_time(unit) for unit in problem.units}
         if problem.policy.lends(borrowing=True):
-            queues = {unit.states[0].gang.queue for unit in problem.units}
-            times |= {max(least_runtimes(problem.queues, queue)) for queue in queues}
+            named = {unit.states[0].gang.queue for unit in problem.units}
+            queues, path = problem.queues.queues, problem.queues.path
+            times |= {max(least_runtimes(queues, path(name))) for name in named}
             yield from (head.likely for head in self._heads)
             yield from (head.likely - lent_for for head in self._heads)
         for head in self._heads:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from models.gangs import Gang, PodPhase, has_parts, pod_sets
 from solver.problem.problem import Problem, Unit
-from solver.shares.queue_tree import least_runtimes
+from solver.shares.kept_room import least_runtimes
 
 _THERE = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING, PodPhase.RESERVED})
 
@@ -31,7 +31,7 @@ def may_return(problem: Problem, unit: Unit, until: int) -> bool:
         and problem.room.parts is None
         and gang.evicted_ago is None
         and is_free_to_go(problem, gang)
-        and max(least_runtimes(problem.queues, gang.queue)) <= until
+        and _least_runtime(problem, gang) <= until
     )
 
 
@@ -85,7 +85,7 @@ def _may_go_now(problem: Problem, gang: Gang) -> bool:
     """
     evict, again = problem.policy.evict, gang.evicted_ago
     there = [p for leaf in pod_sets(gang.tree) for p in leaf.pods if p.phase in _THERE]
-    least = max(least_runtimes(problem.queues, gang.queue))
+    least = _least_runtime(problem, gang)
     return (
         bool(there)
         and is_free_to_go(problem, gang)
@@ -97,3 +97,8 @@ def _may_go_now(problem: Problem, gang: Gang) -> bool:
             for pod in there
         )
     )
+
+
+def _least_runtime(problem: Problem, gang: Gang) -> int:
+    queues = problem.queues
+    return max(least_runtimes(queues.queues, queues.path(gang.queue)))

@@ -251,13 +251,13 @@ def _counts_of(gang: Gang, steps: Sequence[Operation]) -> PodCounts:
     phases = [pod.phase for leaf in leaves for pod in leaf.pods]
     ops = [step.op for step in steps]
     return _counts(
-        sum([leaf.replicas for leaf in leaves]),
-        least_pods(gang),
-        phases.count(PodPhase.RUNNING),
-        phases.count(PodPhase.SUCCEEDED),
-        phases.count(PodPhase.FAILED),
-        ops.count("Bind"),
-        ops.count("Evict") + ops.count("Move"),
+        total=sum([leaf.replicas for leaf in leaves]),
+        minimum=least_pods(gang),
+        running=phases.count(PodPhase.RUNNING),
+        succeeded=phases.count(PodPhase.SUCCEEDED),
+        failed=phases.count(PodPhase.FAILED),
+        binding=ops.count("Bind"),
+        evicting=ops.count("Evict") + ops.count("Move"),
     )
 
 
@@ -275,32 +275,14 @@ def _running_line(gang: Gang) -> GangLine | None:
         state="Running",
         entitled=False,
         waiting=None,
-        pods=_counts(tree.replicas, tree.minimum, tree.replicas),
+        pods=_counts(total=tree.replicas, minimum=tree.minimum, running=tree.replicas),
     )
 
 
-@lru_cache(maxsize=4096)
-def _counts(  # noqa: PLR0913, PLR0917 - the fields of a record, in their order
-    total: int,
-    minimum: int,
-    running: int,
-    succeeded: int = 0,
-    failed: int = 0,
-    binding: int = 0,
-    evicting: int = 0,
-) -> PodCounts:
-    """
-    Give equal records of counts once: most gangs have the same few pods.
-    """
-    return PodCounts(
-        total=total,
-        minimum=minimum,
-        running=running,
-        succeeded=succeeded,
-        failed=failed,
-        binding=binding,
-        evicting=evicting,
-    )
+_counts = lru_cache(maxsize=4096)(PodCounts)
+"""
+Gives equal records of counts once: most gangs have the same few pods.
+"""
 
 
 def least_pods(gang: Gang) -> int:

@@ -2,7 +2,7 @@
 Room that queues keep of their quotas: what all others together may hold beside it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -147,3 +147,12 @@ def queues_above(queues: Mapping[str, Queue], name: str) -> Sequence[str]:
         found.append(at)
         at = queues[at].parent
     return found
+
+
+def least_runtimes(queues: Mapping[str, Queue], path: Iterable[str]) -> tuple[int, int]:
+    """
+    Give for how long what runs in a queue is kept from reclaim, and from preempt.
+    """
+    above = [queues[name] for name in path]
+    reclaim = max((queue.reclaim_min_runtime for queue in above), default=0)
+    return reclaim, max((queue.preempt_min_runtime for queue in above), default=0)

@@ -291,12 +291,3 @@ def beyond(queue: Queue, amounts: Mapping[str, int]) -> dict[str, int]:
             if more > 0:
                 found[resource] = more
     return found
-
-
-def least_runtimes(queues: QueueTree, name: str) -> tuple[int, int]:
-    """
-    Give for how long gangs of a queue run at least, against reclaim and preempt.
-    """
-    path = [queues.queues[above] for above in queues.path(name)]
-    reclaim = max((queue.reclaim_min_runtime for queue in path), default=0)
-    return reclaim, max((queue.preempt_min_runtime for queue in path), default=0)

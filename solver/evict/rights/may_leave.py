@@ -14,7 +14,7 @@ from solver.evict.rights.guarantees import (
 )
 from solver.problem.eligibility import gets_no_place, takes_no_work
 from solver.problem.problem import Problem, Step
-from solver.shares.queue_tree import least_runtimes
+from solver.shares.kept_room import least_runtimes
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +152,9 @@ class Permissions:
         known = self._queues.get(queue)
         if known is None:
             queues = self.problem.queues
-            path = [queues.queues[name] for name in queues.path(queue)]
-            times = _Runtimes(*least_runtimes(queues, queue))
+            above = queues.path(queue)
+            path = [queues.queues[name] for name in above]
+            times = _Runtimes(*least_runtimes(queues.queues, above))
             closed = takes_no_work(queue, queues)
             full = {r for q in path for r in q.resources if queues.is_over(q.name, r)}
             known = self._queues[queue] = self._is_above(queue), closed, full, times
