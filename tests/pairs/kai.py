@@ -349,6 +349,15 @@ ROWS = {
             "g ConfigConflict metadata.labels…: b, but the nodeSelector of…says a",
         ),
     ],
+    "label `kai.scheduler/node-pool`, without a PodGroup": [
+        pair(
+            [node("n", 1), node("n1", 3, labels={POOL: "a"}), *pods("p", 1)],
+            "Pod/p-0 metadata labels kai.scheduler/node-pool",
+            (ABSENT, "a"),
+            "p-0 1 on n",
+            "p-0 1 on n1",
+        )
+    ],
     "`metadata.name`": [
         pair(
             PLAIN[:2],

@@ -30,7 +30,7 @@ POLICY = Policy(evict=CALM, tiers=tuple(Tier(name=name) for name in TIERS))
 ALONE = [(with_volumes, seed) for seed in range(60)]
 BY_HAND = [(with_volumes, seed) for seed in range(60, 100)]
 SHARED = [(with_shared_claims, seed) for seed in range(100, 300)]
-SLOTS = [(with_shared_slots, seed) for seed in range(300, 500)]
+SLOTS = [(with_shared_slots, seed) for seed in range(300, 340)]
 LEFT = [(with_volumes, seed) for seed in range(24)]
 LEFT += [(with_shared_claims, seed) for seed in range(24, 48)]
 LEFT += [(with_shared_slots, seed) for seed in range(48, 72)]
