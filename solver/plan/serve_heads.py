@@ -38,18 +38,11 @@ class BesideHeads:
         Plan with nodes held for heads.
 
         Which of equally good nodes that are is a matter of their names: where anybody
-        is kept off them, nothing is proven but what none of them would change, and what
-        comes to as much as if no node were held.
+        is kept off them, nothing is proven but what none of them would change.
         """
         held = with_heads(problem, heads)
         outcome = self.plan(held, self.budget)
-        if held is problem:
-            return outcome
-        sure = within_bounds(outcome, self.bare)
-        if sure.num_proven == outcome.num_proven or self.budget.left <= 0:
-            return sure
-        free = conditional(outcome, self.plan(problem, self.budget))
-        return max(sure, free, key=lambda found: found.num_proven)
+        return outcome if held is problem else within_bounds(outcome, self.bare)
 
 
 def start_heads(

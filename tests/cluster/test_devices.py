@@ -243,21 +243,21 @@ def test_a_whole_gpu_is_given_back_for_a_slice_of_higher_priority(
 ):
     (name,) = stage.nodes(1)
     stage.create(cut_gpus(name, 1))
-    for called, value in (("low", 10), ("high", 20)):
+    for called, value in (("whole", 10), ("slice", 20)):
         version = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
         stage.create([version | {"metadata": {"name": called}, "value": value}])
-    alone(stage, space, "low", asks("gpu", GPU_CLASS))
-    eventually(lambda: stage.bound(space) == {"low-0": name})
-    alone(stage, space, "high", asks("part", MIG_CLASS, 1, profile("3g.40gb")))
-    eventually(lambda: "low-0" not in stage.bound(space))
-    free(stage, space, "low-0")  # as the controller of claims does
-    eventually(lambda: stage.bound(space) == {"high-0": name})
+    alone(stage, space, "whole", asks("gpu", GPU_CLASS))
+    eventually(lambda: stage.bound(space) == {"whole-0": name})
+    alone(stage, space, "slice", asks("part", MIG_CLASS, 1, profile("3g.40gb")))
+    eventually(lambda: "whole-0" not in stage.bound(space))
+    free(stage, space, "whole-0")  # as the controller of claims does
+    eventually(lambda: stage.bound(space) == {"slice-0": name})
 
     deeds = [
         (verb, pod) for _, verb, pod, code in stage.plane.deeds(space) if code < 300
     ]
-    ((_, device, request),) = devices(claims(stage, space)["high-0"])
-    assert 1 == deeds.count(("eviction", "low-0"))
+    ((_, device, request),) = devices(claims(stage, space)["slice-0"])
+    assert 1 == deeds.count(("eviction", "whole-0"))
     assert "part" == request
     assert device.startswith("gpu-0-mig-3g-40gb-")
 
