@@ -68,6 +68,7 @@ def test_rounds_that_follow_from_plans_are_planned_legally(word, at):
 
 
 @pytest.mark.drawn
+@pytest.mark.timeout(1800)  # a slow machine takes minutes for one that uses all limits
 @pytest.mark.parametrize("at", range(MIDDLE))
 def test_middle_sized_rounds_are_proven_whatever_the_names(at):
     found = failure_of(f"middle-{SEED}-{at}", exact=False, later=1, names=True)
