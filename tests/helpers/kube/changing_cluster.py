@@ -125,12 +125,16 @@ def _named(raw, key):
 class ChangingCluster:
     """
     Some objects, of which one changes at each step; ``now`` is the time.
+
+    What became odd has another version: 1 and true are equal, and a server tells them
+    apart so.
     """
 
     def __init__(self, raws: list[dict], chance: Random) -> None:
         self.now = NOW
         self._chance = chance
         self._reducer = Reducer()
+        self._version = 0
         self._first: dict[tuple[str, str, str], dict] = {}
         self._held: dict[tuple[str, str, str], dict] = {}
         self._read: dict[tuple[str, str, str], object] = {}
@@ -156,7 +160,11 @@ class ChangingCluster:
         elif what == "time":
             self.now += chance.choice((0.3, 1, 5, 60, 4000))
         elif what == "odd":
-            self._put(key, _named(mutated(self._first[key], chance), key))
+            raw = _named(mutated(self._first[key], chance), key)
+            self._version += 1
+            if isinstance(raw.get("metadata"), dict):
+                raw["metadata"]["resourceVersion"] = f"{self._version}"
+            self._put(key, raw)
         elif what == "new" and key[0] == "Pod":
             self._put(key, self._pod_changed(key))
         else:
