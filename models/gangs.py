@@ -34,6 +34,11 @@ ON_A_NODE = PodPhase.RUNNING, PodPhase.TERMINATING
 Pods that hold room on a node.
 """
 
+FINISHED = PodPhase.SUCCEEDED, PodPhase.FAILED
+"""
+Pods that have ended: they hold no room any more.
+"""
+
 
 class MatchPolicy(StrEnum):
     """

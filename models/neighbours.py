@@ -90,14 +90,14 @@ class RulePairs(frozenset[tuple[str, str]]):
     Selectors with topology keys: those that select a pod are found by its own.
     """
 
-    keys: frozenset[str]
+    keys: tuple[str, ...]
 
     def __new__(cls, pairs: Iterable[tuple[str, str]] = ()) -> Self:
         """
         Keep some pairs, and which keys there are.
         """
         found = super().__new__(cls, pairs)
-        found.keys = frozenset(key for _, key in found)
+        found.keys = tuple(sorted({key for _, key in found}))
         return found
 
     def of(self, said: "Neighbours") -> list[tuple[str, str]]:

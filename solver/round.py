@@ -245,7 +245,7 @@ def _lasting(bare: Problem, budget: Budget, strategy: str) -> Outcome:
     if found is not first:
         found = replace(found, makes_way=makes_way)
     if strategy == "solver" and (found is not first or _may_gain(found, budget)):
-        by_hand = _lasting(whole, budget, "greedy")
+        by_hand = _lasting(whole, budget.for_greedy(), "greedy")
         better = _is_better(by_hand, found)
         if better and not short_lived(by_hand, following, budget).starts:
             found = replace(by_hand, model=found.model)

@@ -28,6 +28,10 @@ from tests.odd.world import Part
 
 SECONDS = (1, 60, 600, 7200)
 OTHER_NAMES = 7
+SHRINKING = 120.0
+"""
+For how many seconds a failing round is made smaller: one of middle size may take hours.
+"""
 _LOT = 50
 
 
@@ -143,7 +147,7 @@ def _made_small(
         found = _complaint(other, exact=exact, names=names)
         return found is not None and kind(found) == kind(why)
 
-    small = shrunk(document, fails)
+    small = shrunk(document, fails, SHRINKING)
     return Failure(seed, _complaint(small, exact=exact, names=names) or why, small)
 
 

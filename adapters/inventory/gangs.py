@@ -15,15 +15,21 @@ from models.devices.gpu_counts import (
     shares_held,
     written_request,
 )
-from models.gangs import ON_A_NODE, Gang, PodPhase, PodSet, is_complete, pod_sets
+from models.gangs import (
+    FINISHED,
+    ON_A_NODE,
+    Gang,
+    PodPhase,
+    PodSet,
+    is_complete,
+    pod_sets,
+)
 from models.memory.aged_gangs import still
 from models.memory.kept import Kept
 from models.resources import summed
 from models.snapshot import Snapshot
 from models.why.reasons import Reason
 from solver import least_pods, standing
-
-_ENDED = frozenset({PodPhase.SUCCEEDED, PodPhase.FAILED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +212,7 @@ def why_shown(gang: Gang, state: str, why: Why | None) -> Why | None:
 def _state(gang: Gang, pods: Counter[PodPhase]) -> str:
     if is_complete(gang):
         return "Running"
-    if pods and set(pods) <= _ENDED:
+    if pods and pods.keys() <= {*FINISHED}:
         return "Finished"
     if pods[PodPhase.RUNNING] and standing(gang).satisfied:
         return "Running"

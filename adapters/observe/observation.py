@@ -19,7 +19,7 @@ from adapters.loop.interfaces import Turn
 from adapters.observe.round_file import RoundFile
 from models.devices.gpu_counts import gpus_asked
 from models.errors import PhalanxError, PlanRejectedError
-from models.gangs import Gang, PodPhase, pod_sets
+from models.gangs import FINISHED, Gang, PodPhase, pod_sets
 from models.plan import GangLine, Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
@@ -38,7 +38,6 @@ Seconds of a round after which no more gangs are asked why a plan left them out.
 _MOST_NAMED = 10
 _WAITS = "Waiting"
 _LEFT = frozenset({"Evict", "Move"})
-_ENDED = frozenset({PodPhase.SUCCEEDED, PodPhase.FAILED})
 Said = Callable[[Iterable[str]], str]
 
 
@@ -240,7 +239,7 @@ class Observer:
         running = frozenset(
             p.uid or p.name for p in pods if p.phase is PodPhase.RUNNING
         )
-        ended = {pod.uid or pod.name for pod in pods if pod.phase in _ENDED}
+        ended = {pod.uid or pod.name for pod in pods if pod.phase in FINISHED}
         if known is not None and (gone := len(known.running - running - ended)):
             left[gang.key] += gone
         now = self._standing(gang, line, running, known)

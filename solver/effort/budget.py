@@ -4,7 +4,7 @@ What a round may use up: one limit for all that it does, and the time it has tak
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 from models.policy import Limits
@@ -154,6 +154,14 @@ class Budget:
         if seconds is None or until is None:
             return False
         return self.watch.spent() >= max(until, seconds - self.after)
+
+    def for_greedy(self) -> "Budget":
+        """
+        Give what greedy had if it planned this round alone; the clock goes on.
+
+        It needs few units, and without them does not ask what it asks alone.
+        """
+        return replace(self, used=0.0)
 
     def begin_strategy(self) -> None:
         """

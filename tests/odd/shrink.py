@@ -2,6 +2,7 @@
 Makes a failing round small: whatever is not needed for its failure is left out.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from typing import Any
@@ -13,9 +14,11 @@ Way = tuple[str | int, ...]
 _SIMPLE = {"nvidia.com/gpu", "cpu", "pods", "min", "replicas", "priority", "created"}
 
 
-def shrunk(document: Part, fails: Fails) -> Part:
+def shrunk(document: Part, fails: Fails, seconds: float = float("inf")) -> Part:
     """
     Leave out part after part as long as a round fails in the same manner.
+
+    Once its seconds are over, it is as small as it has become.
 
     Parameters
     ----------
@@ -23,9 +26,14 @@ def shrunk(document: Part, fails: Fails) -> Part:
         A round that fails.
     fails
         Tells whether another round does so too; what lint does not take does not.
+    seconds
+        How long to try.
     """
+    end = time.monotonic() + seconds
     while True:
         for smaller in _smaller(document):
+            if time.monotonic() > end:
+                return document
             if fails(smaller):
                 document = smaller
                 break

@@ -17,12 +17,11 @@ from adapters.kube.gangs.holds import HELD_BY, HELD_SINCE, HOLD
 from adapters.kube.objects.fields import FieldError, mapping, text, texts
 from adapters.kube.objects.pod_record import PodRecord
 from adapters.kube.watch.source import ClusterSource
-from models.gangs import PodPhase, pod_sets
+from models.gangs import FINISHED, pod_sets
 
 _REVIEWS = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 _REVIEW = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
 _PODS = Resource(group="", version="v1", plural="pods", kind="Pod")
-_FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ def carriers_of(source: ClusterSource, key: str) -> list[Carrier]:
     pods = [
         _of_pod(pod)
         for pod in view.pods
-        if pod.key in keys and pod.phase not in _FINISHED
+        if pod.key in keys and pod.phase not in FINISHED
     ]
     own = _own_object(source, made.claims[key].source)
     if own is None:

@@ -9,10 +9,8 @@ from adapters.kube.dialects.notes import PriorityClasses
 from adapters.kube.dialects.protocol import Claim
 from adapters.kube.gangs.workloads.leaves import Member
 from adapters.kube.objects.pod_record import PodRecord
-from models.gangs import PodPhase
+from models.gangs import FINISHED
 from models.why.reasons import Reason, Waiting
-
-_FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 
 
 def queue_of(claim: Claim, members: Sequence[Member]) -> tuple[str, Waiting | None]:
@@ -49,7 +47,7 @@ def priority_of(
     pods: dict[tuple[int | None, str], PodRecord] = {}
     for member in members:
         pod = member.pod
-        if pod.phase not in _FINISHED:
+        if pod.phase not in FINISHED:
             pods.setdefault((pod.priority, pod.priority_class), pod)
     said: dict[int, str] = {}
     for pod in pods.values():

@@ -9,7 +9,7 @@ from adapters.kube.dialects.notes import named
 from adapters.kube.objects.constraints import selects
 from adapters.kube.objects.fields import FieldError, Json, mapping, shown, whole
 from adapters.kube.objects.pod_record import PodRecord
-from models.gangs import DisruptionBudget, PodPhase
+from models.gangs import FINISHED, DisruptionBudget, PodPhase
 
 _MOST = 1_000_000
 
@@ -63,8 +63,7 @@ def _allowed(raw: Json, spec: Json, pods: Sequence[PodRecord]) -> int:
 
 
 def _unfinished(pods: Iterable[PodRecord]) -> int:
-    finished = (PodPhase.SUCCEEDED, PodPhase.FAILED)
-    return sum(pod.phase not in finished for pod in pods)
+    return sum(pod.phase not in FINISHED for pod in pods)
 
 
 def _part(spec: Json, key: str, total: int) -> int:

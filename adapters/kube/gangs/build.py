@@ -2,7 +2,7 @@
 Claims and pods to gangs: priority, queue, tree, and what keeps a gang from planning.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from adapters.kube.dialects.defaults import Defaults, defaults_of
@@ -22,11 +22,10 @@ from adapters.kube.objects.fields import shown
 from adapters.kube.objects.object_names import is_subdomain
 from adapters.kube.objects.pod_record import PodRecord
 from models.documents.written import is_name
-from models.gangs import Gang, PodPhase, Tree
+from models.gangs import FINISHED, Gang, PodPhase, Tree
 from models.neighbours import ALONE
 from models.why.reasons import Reason, Waiting
 
-_FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 _WAITING = (PodPhase.PENDING, PodPhase.GATED)
 _AS_WRITTEN = (
     Reason.INVALID_GANG,
@@ -93,7 +92,8 @@ class GangMaker:
         """
         key = group.claim.key
         able, held = self._without_held(group)
-        gang, guest = self._gang(able)
+        staying = self._staying(able)
+        gang, guest = self._gang(able, staying)
         return MadeGang(
             group=group,
             gang=gang,
@@ -102,18 +102,18 @@ class GangMaker:
             guest=guest,
             warnings=(
                 *held,
-                *said_of(self._staying(able)),
+                *said_of(staying),
                 *(f"{key}: {each}" for each in group.claim.warnings),
             ),
         )
 
-    def _gang(self, group: Grouped) -> tuple[Gang, bool]:
+    def _gang(self, group: Grouped, staying: Mapping[str, str]) -> tuple[Gang, bool]:
         """
         Make a gang, and tell whether it is in the queue that is made up.
         """
         claim = group.claim
         plain = defaults_of(claim.dialect)
-        tree, broken = self._tree(claim.key.partition("/")[2], group)
+        tree, broken = self._tree(claim.key.partition("/")[2], group, staying)
         priority, unclear = priority_of(claim, plain, group.members, self._classes)
         queue, torn = queue_of(claim, group.members)
         guest = not queue and self._homes.is_guest(plain)
@@ -152,7 +152,7 @@ class GangMaker:
         """
         held = dict(self._without_volumes(group))
         least = group.claim.tree.minimum
-        alive = sum(member.pod.phase not in _FINISHED for member in group.members)
+        alive = sum(member.pod.phase not in FINISHED for member in group.members)
         if not held or least is None or alive - len(held) < least:
             return group, []
         first, more = next(iter(held)), len(held) - 1
@@ -168,13 +168,15 @@ class GangMaker:
         members = [gated.get(member.pod.key, member) for member in group.members]
         return replace(group, members=members), said
 
-    def _tree(self, name: str, group: Grouped) -> tuple[Tree, Waiting | None]:
+    def _tree(
+        self, name: str, group: Grouped, staying: Mapping[str, str]
+    ) -> tuple[Tree, Waiting | None]:
         members = _with_neighbours(self._apart, group.members)
         members = self._with_volumes(members)
         members = with_labels(group.claim.nodes, members)
         claim = group.claim
         members = with_devices(self.devices, members, claim.tree)
-        members = kept_in_place(self._staying(group), members)
+        members = kept_in_place(staying, members)
         try:
             policy = claim.match_policy or defaults_of(claim.dialect).match_policy
             return tree_of(name, claim.tree, members, self._now, policy), None
@@ -193,7 +195,7 @@ class GangMaker:
                 pod=self.volumes.placed(m.pod),
                 neighbours=self.volumes.beside(m.pod, m.neighbours),
             )
-            if m.pod.volumes and m.pod.phase not in _FINISHED
+            if m.pod.volumes and m.pod.phase not in FINISHED
             else m
             for m in members
         ]
@@ -317,7 +319,7 @@ def _max_runtime(members: Iterable[Member]) -> int | None:
     Give after how long every pod of a gang is ended, if each says so.
     """
     pods = (member.pod for member in members)
-    limits = [pod.run_limit for pod in pods if pod.phase not in _FINISHED]
+    limits = [pod.run_limit for pod in pods if pod.phase not in FINISHED]
     known = [limit for limit in limits if limit is not None]
     return max(known) if known and len(known) == len(limits) else None
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from adapters.kube.dialects.protocol import Claim
 from adapters.kube.objects.fields import FieldError, mapping, moment_of, texts
 from adapters.kube.objects.pod_record import PodRecord
-from models.gangs import PodPhase
+from models.gangs import FINISHED
 from models.why.reasons import Facts, Reason, Waiting
 
 HOLD, HELD_BY, HELD_SINCE = (
@@ -24,7 +24,6 @@ Why, who and since when; only the first one holds.
 """
 _NOT_HELD = "false"
 _LONGEST = 200
-_FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 
 
 def hold_of(claim: Claim, pods: Iterable[PodRecord]) -> Waiting | None:
@@ -35,7 +34,7 @@ def hold_of(claim: Claim, pods: Iterable[PodRecord]) -> Waiting | None:
     if own is not None:
         return own
     held = (
-        pod for pod in pods if HOLD in pod.annotations and pod.phase not in _FINISHED
+        pod for pod in pods if HOLD in pod.annotations and pod.phase not in FINISHED
     )
     first = min(held, key=lambda pod: pod.name, default=None)
     if first is None:

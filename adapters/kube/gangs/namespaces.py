@@ -21,11 +21,10 @@ from adapters.kube.gangs.namespace_labels import NAMESPACE
 from adapters.kube.gangs.storage.storage_classes import STORAGE_KINDS
 from adapters.kube.objects.node_pool import NodePool
 from adapters.kube.objects.pod_record import PodRecord
-from models.gangs import PodPhase
+from models.gangs import FINISHED, PodPhase
 from models.memory.kept import Held, Kept
 
 Kind = tuple[str, str]
-FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 QUOTA = "ElasticQuota"
 CLAIM = ("", "PersistentVolumeClaim")
 BUDGET = ("policy", "PodDisruptionBudget")

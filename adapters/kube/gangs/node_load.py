@@ -21,7 +21,7 @@ from adapters.kube.objects.parts.node_devices import RegisteredGpus, both
 from adapters.kube.objects.parts.part_keys import KAI
 from adapters.kube.objects.pod_record import PodRecord
 from models.devices.gpu_parts import is_part
-from models.gangs import PodPhase
+from models.gangs import FINISHED
 from models.host_ports import ports_offered
 from models.neighbours import Neighbours, ReachedVolumes
 from models.nodes import Node
@@ -38,7 +38,6 @@ NO_DEVICES: Devices = {}
 Others = tuple[tuple[Neighbours, int], ...]
 Reached = tuple[ReachedVolumes, ...]
 Labels = Mapping[str, str]
-_FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +130,7 @@ class NodeLoads:
         """
         Keep the pods of ours that have GPUs of a node whole.
         """
-        if pod.node is None or pod.shared is not None or pod.phase in _FINISHED:
+        if pod.node is None or pod.shared is not None or pod.phase in FINISHED:
             return
         if num_gpus(pod.requests) and self._is_ours(pod):
             there = self._whole.setdefault(pod.node, {})
@@ -172,7 +171,7 @@ class NodeLoads:
         """
         Tell whether a pod is load, shares devices, or keeps others off its node.
         """
-        if pod.phase in _FINISHED:
+        if pod.phase in FINISHED:
             return False
         odd = pod.shared is not None or bool(pod.uncounted)
         return odd or not self._is_ours(pod)

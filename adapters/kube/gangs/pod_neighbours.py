@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from adapters.kube.gangs.namespace_labels import NamespaceLabels
 from adapters.kube.objects.pod_record import PodRecord
 from adapters.kube.objects.pod_terms import PodSelector, PodTerms
-from models.gangs import PodPhase
+from models.gangs import FINISHED, PodPhase
 from models.neighbours import ALONE, Apart, Near, Neighbours, Preferred
 from models.nodes import HOSTNAME
 
@@ -19,7 +19,6 @@ FOREIGN = ""
 """
 The gang of pods of others.
 """
-_FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 _MOST_SELECTORS = 2_000
 _Others = Mapping[str, tuple[tuple[Neighbours, int], ...]]
 
@@ -81,7 +80,7 @@ def around_of(
     Say who selects whom, by what each pod asks for; others stand under ``FOREIGN``.
     """
     alive = {
-        gang: [pod for pod in pods if pod.phase not in _FINISHED]
+        gang: [pod for pod in pods if pod.phase not in FINISHED]
         for gang, pods in gangs.items()
     }
     return _Neighbourhood(alive, terms).around()

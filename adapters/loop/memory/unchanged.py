@@ -16,11 +16,10 @@ from typing import Any
 
 from pydantic import BaseModel, Field, StrictInt, ValidationError
 
-from models.gangs import PodPhase, PodSet, Tree, pod_sets, waits_for_places
+from models.gangs import FINISHED, PodPhase, PodSet, Tree, pod_sets, waits_for_places
 from models.plan import Operation, Plan
 from models.snapshot import Snapshot
 
-_ENDED = frozenset({PodPhase.SUCCEEDED, PodPhase.FAILED})
 _EMPTY = PodSet(name="", minimum=0, replicas=0, requests={}, pods=())
 
 
@@ -272,7 +271,7 @@ def _wanted(snapshot: Snapshot) -> Iterator[tuple[str, _WantedGang]]:
     """
     for gang in snapshot.gangs:
         phases = Counter(pod.phase for leaf in pod_sets(gang.tree) for pod in leaf.pods)
-        ended = sum(phases[phase] for phase in _ENDED)
+        ended = sum(phases[phase] for phase in FINISHED)
         timeless = replace(
             gang,
             tree=_EMPTY,

@@ -110,6 +110,19 @@ def test_what_is_kept_is_there_for_whoever_comes_later():
     assert (2.0, 1.0, 2.0) == (within, deeper, budget.left)
 
 
+def test_greedy_has_what_it_had_alone_whoever_used_up_the_limit():
+    clock = Clock()
+    timed = Budget(Limits(seconds=2.0), 0, Stopwatch(clock))
+    units = Budget(Limits(deterministic=4.0), 0, Stopwatch(clock))
+    clock.now = 1.5
+    units.charge(4.0)
+    found = units.for_greedy(), timed.for_greedy()
+    found[0].cut.add("search")
+
+    assert (4.0, 0.5) == tuple(budget.left for budget in found)
+    assert (0.0, {"search"}) == (units.left, units.cut)
+
+
 def test_nothing_stays_kept_after_an_error():
     budget = Budget(Limits(deterministic=4.0), 0, Stopwatch(None))
     with suppress(ZeroDivisionError), budget.keeping(0.5):

@@ -33,7 +33,7 @@ from adapters.kube.objects.parts.part_words import PodPart
 from adapters.kube.objects.pod_record import PodRecord
 from adapters.kube.watch.cache import Cache
 from adapters.machine.clock import monotonic
-from models.gangs import PodPhase
+from models.gangs import FINISHED
 from models.plan import Operation
 
 WAITS = 5.0
@@ -41,7 +41,6 @@ WAITS = 5.0
 The seconds for which a bind waits for its turn on a node; then the next round tries.
 """
 _PAUSE = 0.1
-_FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 
 
 class NotNowError(Exception):
@@ -172,7 +171,7 @@ class DeviceBinder:
         """
         contract = part.part.contract
         for other in self.cache.pods_on(node):
-            if other.phase in _FINISHED or other.key == pod.key:
+            if other.phase in FINISHED or other.key == pod.key:
                 continue
             said = other.annotations
             if contract == VGPU and said.get(VGPU_PHASE) == ALLOCATING:

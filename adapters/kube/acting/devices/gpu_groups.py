@@ -18,11 +18,9 @@ from adapters.kube.objects.parts.kai_parts import (
 from adapters.kube.objects.parts.part_keys import KAI
 from adapters.kube.objects.pod_record import PodRecord
 from adapters.kube.watch.cache import Cache
-from models.gangs import PodPhase
+from models.gangs import FINISHED
 from models.plan import Operation
 from models.resources import GPU
-
-_FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 
 
 class GpuGroups:
@@ -106,7 +104,7 @@ class GpuGroups:
         """
         found: dict[str, list[str]] = {}
         for pod in self._cache.pods_that(_has_groups):
-            if pod.node is not None and pod.phase not in _FINISHED:
+            if pod.node is not None and pod.phase not in FINISHED:
                 found.setdefault(pod.node, []).extend(_groups_of(pod))
         for request in self.requests().values():
             if request.is_active:

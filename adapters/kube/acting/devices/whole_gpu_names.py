@@ -14,10 +14,9 @@ from adapters.kube.objects.parts.node_devices import RegisteredGpus
 from adapters.kube.objects.parts.part_keys import NAMES_WHOLE
 from adapters.kube.objects.pod_record import PodRecord
 from adapters.kube.watch.cache import Cache
-from models.gangs import PodPhase
+from models.gangs import FINISHED
 from models.plan import Operation
 
-_FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 _HAS_GPUS = attrgetter("has_gpus")
 Gpus = Callable[[str], RegisteredGpus | None]
 
@@ -81,7 +80,7 @@ class WholeGpuNames:
         """
         found: dict[str, list[PodRecord]] = {}
         for pod in self._cache.pods_that(_HAS_GPUS):
-            if pod.node in nodes and pod.phase not in _FINISHED:
+            if pod.node in nodes and pod.phase not in FINISHED:
                 found.setdefault(pod.node or "", []).append(pod)
         return found
 

@@ -15,7 +15,7 @@ from adapters.kube.dialects.notes import named
 from adapters.kube.dialects.protocol import Membership, Objects
 from adapters.kube.objects.fields import FieldError, mapping
 from adapters.kube.objects.pod_record import PodRecord
-from models.gangs import PodPhase
+from models.gangs import FINISHED
 
 SIGS = "scheduling.sigs.k8s.io"
 X_K8S = "scheduling.x-k8s.io"
@@ -55,7 +55,6 @@ _ANNOTATIONS = (
     GANG_TOPOLOGY,
     LIGHT_POLICY,
 )
-_ENDED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +261,7 @@ def _speakers(pods: tuple[PodRecord, ...]) -> tuple[PodRecord, ...]:
     """
     Give one pod for each thing that is said: pods of one template say the same.
     """
-    return _first_of_each([pod for pod in pods if pod.phase not in _ENDED]) or (
+    return _first_of_each([pod for pod in pods if pod.phase not in FINISHED]) or (
         _first_of_each(pods)
     )
 

@@ -17,13 +17,12 @@ from adapters.kube.gangs.workloads.trees import leaf_paths
 from adapters.kube.objects.constraints import selector_terms
 from adapters.kube.objects.fields import FieldError
 from adapters.kube.objects.pod_record import PodClaim, PodRecord
-from models.gangs import PodPhase
+from models.gangs import FINISHED, PodPhase
 from models.neighbours import Near, Neighbours
 from models.nodes import HOSTNAME, NodeDemand, Terms
 from models.resources import CLAIMED_DEVICES, CLAIMED_GPUS, Resources
 
 UNLIMITED = 2**20
-_FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 _MOST_USERS = 256
 
 
@@ -71,7 +70,7 @@ class ClaimedDevices:
                 self.near(pod),
             )
             for pod in map(self.claiming, pods)
-            if pod.claims and pod.phase not in _FINISHED
+            if pod.claims and pod.phase not in FINISHED
             for placed in [self.placed(pod)]
         )
 
@@ -330,7 +329,7 @@ def with_devices(
             pod=devices.placed(pod, at_most=is_ordered),
             neighbours=devices.beside(pod, m.neighbours),
         )
-        if pod.claims and pod.phase not in _FINISHED
+        if pod.claims and pod.phase not in FINISHED
         else m
         for m, pod in zip(members, claiming, strict=True)
     ]
@@ -349,7 +348,7 @@ def _alike(members: Sequence[Member]) -> list[Member]:
                 own[name] = max(own.get(name, 0), amount)
     return [
         replace(m, pod=replace(m.pod, requests={**m.pod.requests, **most[m.leaf]}))
-        if m.pod.claims and m.pod.phase not in _FINISHED
+        if m.pod.claims and m.pod.phase not in FINISHED
         else m
         for m in members
     ]

@@ -23,7 +23,7 @@ from adapters.kube.gangs.devices.claimed_devices import (
 from adapters.kube.objects.fields import mapping
 from adapters.kube.objects.node_record import NodeRecord
 from adapters.kube.objects.pod_record import PodRecord
-from models.gangs import ON_A_NODE, PodPhase
+from models.gangs import FINISHED, ON_A_NODE
 from models.resources import Resources
 
 GROUP = "resource.k8s.io"
@@ -42,7 +42,6 @@ READ_KINDS = ("DeviceClass", "ResourceSlice", "DeviceTaintRule")
 What says which devices there are.
 """
 _POD_GROUP = ("scheduling.k8s.io", "PodGroup")
-_FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 
 
 class DeviceRoom:
@@ -84,7 +83,7 @@ class DeviceRoom:
         mine = [
             pod
             for pod in map(claiming, ours)
-            if pod.claims and pod.phase not in _FINISHED
+            if pod.claims and pod.phase not in FINISHED
         ]
         if not mine:
             return ClaimedDevices()
@@ -125,7 +124,7 @@ class DeviceRoom:
             f"{space}/{name}": each
             for (space, name, _), each in zip(made_of, asked, strict=True)
         }
-        alive = (pod for pod in others if pod.claims and pod.phase not in _FINISHED)
+        alive = (pod for pod in others if pod.claims and pod.phase not in FINISHED)
         users: dict[str, list[str]] = {}
         for pod in sorted(chain(ours, alive), key=_turn):
             for entry in pod.claims:

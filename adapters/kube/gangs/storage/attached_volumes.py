@@ -8,13 +8,14 @@ scarce: planning is told who needs slots of the driver, and how many each node h
 """
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import accumulate
 
 from adapters.kube.gangs.storage.pod_volumes import Claim, Volumes
 from adapters.kube.objects.pod_record import PodRecord
-from models.gangs import PodPhase
+from models.gangs import FINISHED
 from models.neighbours import ReachedVolumes
 from models.resources import Resources
 from models.volume_slots import UNLIMITED, slot_parts, volume_slots
@@ -22,7 +23,6 @@ from models.volume_slots import UNLIMITED, slot_parts, volume_slots
 Reached = tuple[ReachedVolumes, ...]
 _MOST_SHARED = 32
 _LONGEST = 200
-_FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def shared_claims(
     users: dict[Claim, list[tuple[PodRecord, bool]]] = {}
     for pods, mine in ((ours, True), (others, False)):
         for pod in pods:
-            if pod.volumes and pod.phase not in _FINISHED:
+            if pod.volumes and pod.phase not in FINISHED:
                 for claim in dict.fromkeys(pod.volumes):
                     users.setdefault((pod.namespace, claim), []).append((pod, mine))
     for key, using in users.items():
@@ -127,7 +127,7 @@ def attached(
     """
     for pods, mine in ((ours, True), (others, False)):
         for pod in pods:
-            if not (mine or pod.node) or pod.phase in _FINISHED:
+            if not (mine or pod.node) or pod.phase in FINISHED:
                 continue
             for claim in dict.fromkeys(pod.volumes):
                 at = pod.namespace, claim
@@ -167,38 +167,60 @@ class SlotRoom:
     The slots of all nodes, given what is ``there`` and the ``limits`` of nodes.
 
     ``waiting`` are shared claims for which pods of ours wait, ``scarce`` the nodes with
-    too few slots for all who wait and fit there at once, each with a driver.
+    too few slots for all who wait and fit there at once, each with a driver.  What is
+    there is asked for once, and only where slots matter.
     """
 
     def __init__(
         self,
-        there: Iterable[Attached] = (),
+        there: Callable[[], Iterable[Attached]] = tuple,
         limits: Mapping[str, Mapping[str, int]] | None = None,
         shared: Iterable[SharedClaim] = (),
         offered: Mapping[str, Resources] | None = None,
     ) -> None:
+        self._ask = there
         self._limits, self._offered = limits or {}, offered or {}
-        self._here: dict[tuple[str, str], list[Attached]] = {}
         self.waiting: dict[str, dict[Claim, str]] = {}
-        alone: dict[str, dict[str, tuple[Resources, int]]] = {}
+        self.scarce: frozenset[tuple[str, str]] = frozenset()
         waits = {each.claim for each in shared if each.waits}
-        for each in there:
+        if waits:
+            self._look(waits)
+        self.told = frozenset(driver for _, driver in self.scarce)
+
+    def _look(self, waits: Collection[Claim]) -> None:
+        """
+        Find for which claims with a limit pods wait, and where that may be too many.
+        """
+        alone: dict[str, dict[str, tuple[Resources, int]]] = {}
+        for each in self._attached:
             if each.claim in waits:
                 kind = volume_slots(each.driver, "/".join(each.claim))
                 self.waiting.setdefault(each.driver, {})[each.claim] = kind
-            if each.pod.node:
-                self._here.setdefault((each.pod.node, each.driver), []).append(each)
-            elif not each.counts:
+            if not (each.pod.node or each.counts):
                 pods, pod = alone.setdefault(each.driver, {}), each.pod
                 pods[pod.key] = pod.requests, pods.get(pod.key, ({}, 0))[1] + 1
         come = {driver: SlotsThatCome([*x.values()]) for driver, x in alone.items()}
-        self.scarce = {
+        self.scarce = frozenset(
             (node, driver)
             for node, limit_of in self._limits.items()
             for driver in limit_of.keys() & self.waiting.keys()
             if self._is_scarce(node, driver, come.get(driver))
-        }
-        self.told = frozenset(driver for _, driver in self.scarce)
+        )
+
+    @cached_property
+    def _attached(self) -> tuple[Attached, ...]:
+        return tuple(self._ask())
+
+    @cached_property
+    def _here(self) -> dict[tuple[str, str], list[Attached]]:
+        """
+        Give what pods have on each node of each driver.
+        """
+        found: dict[tuple[str, str], list[Attached]] = {}
+        for each in self._attached:
+            if each.pod.node:
+                found.setdefault((each.pod.node, each.driver), []).append(each)
+        return found
 
     def _is_scarce(self, node: str, driver: str, come: "SlotsThatCome | None") -> bool:
         """

@@ -29,13 +29,12 @@ from adapters.kube.objects.volume_records import (
     claim_record,
     selector_rules,
 )
-from models.gangs import PodPhase
+from models.gangs import FINISHED
 from models.nodes import Terms
 from models.resources import FREE_VOLUMES, Resources, format_quantity
 
 Claim = tuple[str, str]
 _MOST_SETS = 64
-_FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 _Kind = tuple[object, ...]
 _Volumes = frozenset[int]
 
@@ -70,7 +69,7 @@ def wanted_volumes(
     mine = set()
     for pods, is_ours in ((ours, True), (others, False)):
         for pod in pods:
-            if pod.volumes and pod.phase not in _FINISHED:
+            if pod.volumes and pod.phase not in FINISHED:
                 for name in dict.fromkeys(pod.volumes):
                     users.setdefault(name, []).append(pod)
                     if is_ours:

@@ -28,7 +28,7 @@ from adapters.kube.objects.volume_records import (
     claim_record,
     volume_record,
 )
-from models.gangs import PodPhase
+from models.gangs import FINISHED
 from models.neighbours import Neighbours
 from models.nodes import LabelRule, NodeDemand, Terms
 from models.resources import Resources, summed
@@ -96,7 +96,7 @@ class Volumes:
         return tuple(
             (self.fault(pod), placed.demand.volumes, placed.requests, self._kinds(pod))
             for pod in pods
-            if pod.volumes and pod.phase not in _FINISHED
+            if pod.volumes and pod.phase not in FINISHED
             for placed in [self.placed(pod)]
         )
 
@@ -260,9 +260,6 @@ def storage_of(objects: Objects) -> Storage:
     return objects.memo.made_once("storage", kinds, lambda: Storage(objects))
 
 
-_FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
-
-
 def _is_for_one(claim: Raw) -> bool:
     """
     Tell whether one pod alone may use a claim at a time.
@@ -282,7 +279,7 @@ def _taken(
     """
     users: dict[tuple[str, str], list[PodRecord]] = {}
     for pod in pods:
-        if pod.phase in _FINISHED:
+        if pod.phase in FINISHED:
             continue
         for claim in pod.volumes:
             if (pod.namespace, claim) in alone:

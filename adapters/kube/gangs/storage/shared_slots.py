@@ -3,6 +3,7 @@ Which shared claims count once on a node, and of which slots planning is told.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 
 from adapters.kube.gangs.storage.attached_volumes import (
     Attached,
@@ -37,7 +38,7 @@ class SharedSlots:
         chosen = first_shared(shared)
         old, before = self.claims, self.told
         self.claims = frozenset(each.claim for each in chosen)
-        attached = there(self.claims) if limits else ()
+        attached = partial(there, self.claims) if limits else tuple[Attached]
         offered = {node.name: node.allocatable for node in nodes} if limits else {}
         self.room = SlotRoom(attached, limits, chosen, offered)
         self.told = ToldSlots(self.room.told, self.room.kinds())

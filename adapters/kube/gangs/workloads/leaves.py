@@ -9,13 +9,12 @@ from operator import attrgetter
 
 from adapters.kube.dialects.defaults import INDEX_LABELS
 from adapters.kube.objects.pod_record import PodRecord
-from models.gangs import ON_A_NODE, Pod, PodPhase
+from models.gangs import FINISHED, ON_A_NODE, Pod, PodPhase
 from models.neighbours import ALONE, Neighbours
 from models.nodes import ANYWHERE, NodeDemand
 from models.resources import LONGEST_SECONDS, PODS, Resources
 
 ROOT = ""
-FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 _LAST_NUMBER = re.compile(r"(\d{1,18})\D*$", re.ASCII)
 _NO_INDEX = 10**18
 _UNKNOWN: Resources = {PODS: 1}

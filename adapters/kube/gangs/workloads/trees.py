@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from adapters.kube.dialects.protocol import Part
 from adapters.kube.gangs.workloads.leaves import (
-    FINISHED,
     ROOT,
     Member,
     by_index,
@@ -24,7 +23,16 @@ from adapters.kube.gangs.workloads.leaves import (
 from adapters.kube.gangs.workloads.workload_trees import plain
 from adapters.kube.objects.object_names import is_label
 from models.errors import PhalanxError
-from models.gangs import ON_A_NODE, Group, MatchPolicy, PodPhase, PodSet, Tree, pod_sets
+from models.gangs import (
+    FINISHED,
+    ON_A_NODE,
+    Group,
+    MatchPolicy,
+    PodPhase,
+    PodSet,
+    Tree,
+    pod_sets,
+)
 from models.neighbours import ALONE
 from models.why.reasons import Reason, Waiting
 

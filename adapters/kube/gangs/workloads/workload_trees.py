@@ -11,11 +11,10 @@ from adapters.kube.dialects.protocol import Part
 from adapters.kube.dialects.workloads import MINIMUM, Path, Roles, Workload
 from adapters.kube.objects.fields import FieldError, Json, mapping, whole
 from adapters.kube.objects.pod_record import PodRecord
-from models.gangs import PodPhase
+from models.gangs import FINISHED
 
 _MOST = 1_000_000
 _NOT_PLAIN = re.compile(r"[^a-z0-9]+")
-_FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 Members = list[tuple[PodRecord, str]]
 
 
@@ -117,7 +116,7 @@ def sizes_of(rule: Workload, members: Members, owner: Json) -> dict[str, int]:
     """
     there: dict[str, int] = {}
     for pod, role in members:
-        there[role] = there.get(role, 0) + (pod.phase not in _FINISHED)
+        there[role] = there.get(role, 0) + (pod.phase not in FINISHED)
     sizes = {role: number for role, number in rule.fixed.items() if role in there}
     total = size_of(rule, members, owner)
     if total is not None and rule.fixed:

@@ -7,6 +7,8 @@ from random import Random
 
 import pytest
 
+from adapters.kube.gangs.storage.attached_volumes import SlotsOfNodes
+from adapters.kube.gangs.storage.shared_slots import SharedSlots
 from models.policy import Policy
 from solver.fallback import NOBODY_LEAVES
 from solver.round import decide
@@ -59,6 +61,22 @@ def binds(*raws):
         for step in plan.operations
         if step.op == "Bind"
     }
+
+
+def test_what_is_attached_is_not_asked_for_where_no_slot_matters():
+    slots = SharedSlots()
+    walked = []
+
+    def there(shared):
+        walked.append(shared)
+        return ()
+
+    slots.look((), there, {"n": {DRIVER: 2}}, ())
+    unasked = slots.room.of_nodes(()), slots.room.beside({}, ["n"]), [*walked]
+    slots.room.of_nodes([SLOTS])
+
+    assert (SlotsOfNodes(), {}, []) == unasked
+    assert [frozenset()] == walked
 
 
 def test_a_node_takes_so_many_volumes_of_a_driver():
