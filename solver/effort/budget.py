@@ -158,8 +158,6 @@ class Budget:
     def for_greedy(self) -> "Budget":
         """
         Give what greedy had if it planned this round alone; the clock goes on.
-
-        It needs few units, and without them does not ask what it asks alone.
         """
         return replace(self, used=0.0)
 

@@ -37,12 +37,18 @@ class BesideHeads:
         """
         Plan with nodes held for heads.
 
-        Which of equally good nodes that are is a matter of their names: where anybody
-        is kept off them, nothing is proven but what none of them would change.
+        Of equally good nodes names decide: where they keep anybody off, nothing is
+        proven but what none would change, and what is as much as if none were held.
         """
         held = with_heads(problem, heads)
         outcome = self.plan(held, self.budget)
-        return outcome if held is problem else within_bounds(outcome, self.bare)
+        if held is problem:
+            return outcome
+        sure = within_bounds(outcome, self.bare)
+        if sure.num_proven == outcome.num_proven or self.budget.left <= 0:
+            return sure
+        free = conditional(outcome, self.plan(problem, self.budget))
+        return max(sure, free, key=lambda found: found.num_proven)
 
 
 def start_heads(

@@ -10,6 +10,7 @@ import pytest
 
 from adapters.files.writing.yaml_writer import yaml_text
 from models.gangs import pod_sets
+from solver import decide
 from tests.campaign import failure_of
 from tests.odd.rounds import odd_round, read
 
@@ -80,6 +81,14 @@ def test_what_is_proven_beside_held_nodes_does_not_depend_on_their_names():
     found = failure_of("middle-2026-11-28b-7", exact=False, names=True)
 
     assert found is None, f"{found.why}\n\n{yaml_text(found.document)}"
+
+
+@pytest.mark.parametrize("at", [4, 35, 43])
+def test_what_comes_to_as_much_as_without_held_nodes_is_proven(at):
+    given = read(odd_round(f"middle-{at}"))
+    plan = decide(given.snapshot, given.policy)
+
+    assert {"proven"} == {tier.proof for tier in plan.tiers}
 
 
 def test_who_is_entitled_in_a_second_step_is_within_the_share_with_the_first():
