@@ -5,8 +5,10 @@ Evictions are tried by hand, for the unit alone: first as the rules allow, then 
 nothing were protected.  So what is said of either has been seen to work.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -17,7 +19,7 @@ from solver.effort.budget import Budget
 from solver.evict.freeze import requests_of
 from solver.evict.gathering import victims_of
 from solver.evict.open_step import may_claim, open_step, was_evicted
-from solver.evict.victims import Victims, vacated
+from solver.evict.victims import Account, Victim, Victims, vacated
 from solver.explain.could_start_alone import Alone
 from solver.explain.left_on_devices import of_devices
 from solver.explain.room_now import matching, places, strain
@@ -48,8 +50,6 @@ class Protection:
         self._memory = tuple(
             unit for unit in problem.units if unit.starts and was_evicted(problem, unit)
         )
-        self._vacated: Alone | None = None
-        self._lifted: Problem | None = None
 
     def may_ask(self, unit: Unit) -> bool:
         """
@@ -64,7 +64,7 @@ class Protection:
         """
         Tell whether a unit starts, if it is alone, with evictions that are allowed.
         """
-        if self._after_all_left().sums.lacks(unit) or not self._try_once():
+        if self._vacated.sums.lacks(unit) or not self._try_once():
             return False
         return self._by_hand(self._problem, unit) is not None
 
@@ -74,23 +74,21 @@ class Protection:
         """
         if not self._never_enough(unit) or not self._try_once():
             return None
-        problem, lifted = self._problem, self._without_protection()
-        draft = self._by_hand(lifted, unit)
+        draft = self._by_hand(self._lifted, unit)
         if draft is None:
             return None
-        found = [(one, why) for one in draft.exits if (why := protector(problem, one))]
-        return self._protected(unit, found) if found else None
+        why = _words_for(self._problem, draft.exits)
+        exits = [one for one in draft.exits if one.gang in why]
+        return self._protected(unit, exits, why) if why else None
 
     def _never_enough(self, unit: Unit) -> bool:
         """
         Tell whether a unit has no room by proof, even when all left that may.
         """
-        later = self._after_all_left()
+        later = self._vacated
         if later.sums.lacks(unit):
             return True
-        if places(later.work, unit):
-            return False
-        return later.starts(unit) is False
+        return not places(later.work, unit) and later.starts(unit) is False
 
     def _try_once(self) -> bool:
         """
@@ -112,54 +110,41 @@ class Protection:
         draft = opened.by_hand().first
         return draft if draft.starts(unit) else None
 
-    def _after_all_left(self) -> Alone:
+    @cached_property
+    def _vacated(self) -> Alone:
         """
         See the round in the room there is if all left that may for an entitled unit.
         """
-        if self._vacated is None:
-            problem = self._problem
-            waiting = tuple(unit for unit in problem.units if unit.starts)
-            asked = replace(problem, units=waiting, step=Step.ENTITLED)
-            victims = _unbudgeted(asked, victims_of(asked))
-            free = vacated(asked, victims, asked.room.after)
-            later = problem.in_room(np.maximum(free, problem.room.now))
-            self._vacated = Alone(later, self._budget)
-        return self._vacated
+        problem = self._problem
+        waiting = tuple(unit for unit in problem.units if unit.starts)
+        asked = replace(problem, units=waiting, step=Step.ENTITLED)
+        victims = _unbudgeted(asked, victims_of(asked))
+        free = vacated(asked, victims, asked.room.after)
+        later = problem.in_room(np.maximum(free, problem.room.now))
+        return Alone(later, self._budget)
 
-    def _without_protection(self) -> Problem:
-        """
-        See the round as if nothing that runs were protected, worked out once.
-        """
-        if self._lifted is None:
-            self._lifted = without_protection(self._problem)
-        return self._lifted
+    @cached_property
+    def _lifted(self) -> Problem:
+        return without_protection(self._problem)
 
-    def _protected(self, unit: Unit, found: Sequence[tuple[Exit, str]]) -> Waiting:
+    def _protected(
+        self, unit: Unit, exits: Sequence[Exit], why: Mapping[str, str]
+    ) -> Waiting:
         problem = self._problem
         nodes = matching(problem, unit)
         free = problem.room.now[nodes].clip(min=0).sum(axis=0)
         column, resource, needs = strain(problem, unit, free)
-        facts: Facts = {
-            "resource": resource,
-            "needs": needs,
-            "free": int(free[column]),
-        }
+        facts = Facts(resource=resource, needs=needs, free=int(free[column]))
         if is_part(resource) or (problem.room.parts and resource == GPU):
             rows = problem.room.now
             facts = of_devices(problem, unit, nodes, rows, resource)
         counted = str(facts["resource"])
-        held = {
-            one.gang: sum(
-                requests_of(problem, other).get(counted, 0)
-                for other, _ in found
-                if other.gang == one.gang
-            )
-            for one, _ in found
-        }
-        why = {one.gang: said for one, said in reversed(found)}
+        held = Counter[str]()
+        for one in exits:
+            held[one.gang] += requests_of(problem, one).get(counted, 0)
         names = sorted(held, key=lambda name: (-held[name], name))
         facts |= {
-            "used": sum(held.values()),
+            "used": held.total(),
             "gangs": len(names),
             "who": listed([f"{name} ({why[name]})" for name in names], "gang"),
         }
@@ -188,9 +173,9 @@ def without_protection(problem: Problem) -> Problem:
     )
 
 
-def protector(problem: Problem, one: Exit) -> str:
+def _protector(problem: Problem, one: Exit, kept: Collection[str]) -> str:
     """
-    Say what keeps a pod where it is, if anything does.
+    Say what keeps a pod where it is, if anything: budgets have ``kept`` some gangs.
     """
     gang = problem.written[one.gang]
     if not gang.preemptible:
@@ -200,16 +185,29 @@ def protector(problem: Problem, one: Exit) -> str:
         return JUST_EVICTED
     if _young_for(problem, one) > 0:
         return TOO_YOUNG
-    budgets = problem.snapshot.budgets
-    kept = any(gang.key in x.gangs and x.allowed <= 0 for x in budgets)
-    return IN_BUDGET if kept else ""
+    return IN_BUDGET if one.gang in kept else ""
+
+
+def _words_for(problem: Problem, exits: Sequence[Exit]) -> dict[str, str]:
+    """
+    Say what keeps each gang, if anything; also that too many leave for some budget.
+    """
+    leaving = Counter(one.gang for one in exits)
+    kept = {
+        name
+        for budget in problem.snapshot.budgets
+        if sum(leaving[name] for name in budget.gangs) > budget.allowed
+        for name in budget.gangs
+    }
+    words = ((one.gang, _protector(problem, one, kept)) for one in reversed(exits))
+    return {gang: word for gang, word in words if word}
 
 
 def protectors(problem: Problem, exits: Sequence[Exit]) -> dict[str, str]:
     """
     Say what keeps gangs where they are, and for how long where time ends that.
     """
-    found = {one.gang: word for one in exits if (word := protector(problem, one))}
+    found = _words_for(problem, exits)
     for name, word in found.items():
         if word in {TOO_YOUNG, JUST_EVICTED}:
             left = max(_kept_for(problem, one) for one in exits if one.gang == name)
@@ -235,16 +233,22 @@ def _young_for(problem: Problem, one: Exit) -> int:
 
 def _unbudgeted(problem: Problem, victims: Victims) -> Victims:
     """
-    Leave out what a budget lets nobody disturb.
+    Leave out what no budget lets leave: more pods leave with it than one allows.
     """
-    closed = {at for at, x in enumerate(problem.snapshot.budgets) if x.allowed <= 0}
-    if not closed:
+    allowed = [budget.allowed for budget in problem.snapshot.budgets]
+    if not allowed:
         return victims
+
+    def may_leave(account: Account, one: Victim) -> bool:
+        wide = victims.wide[account.wide] if account.wide >= 0 else None
+        whole = wide is not None and wide.state is None
+        pods = wide.pods if wide is not None and whole else one.pods
+        return all(len(pods) <= allowed[at] for at in account.budgets)
+
     kept = {
         node: {
-            at: alike
+            at: [one for one in alike if may_leave(victims.accounts[at], one)]
             for at, alike in row.items()
-            if closed.isdisjoint(victims.accounts[at].budgets)
         }
         for node, row in victims.on_node.items()
     }

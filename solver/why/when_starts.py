@@ -43,6 +43,7 @@ from solver.why.start_under import open_steps
 from solver.why.why_waits import kind_asked, unit_of
 
 _UNFORESEEN = "unknown: nobody foresees who is around it then"
+_ALONE = "time alone does not start it"
 _UNLESS = "if nobody more important comes"
 
 
@@ -85,7 +86,7 @@ class StartsAsked:
         if why is not None and why.reason is Reason.NEIGHBOURS_IN_THE_WAY:
             return WhenStarts(sentence=_UNFORESEEN)
         if why is not None or problem.states[gang].satisfied:
-            return WhenStarts(sentence="unknown: time alone does not start it")
+            return WhenStarts(sentence=f"unknown: {_ALONE}")
         unit = unit_of(self._ready, gang)
         return self._with_record(_unless_it_ends(unit, self._by_limits(unit)), unit)
 
@@ -281,8 +282,7 @@ def _by_ends(beside: Problem, unit: Unit, plan: Plan, again: int) -> WhenStarts:
 
     at = _first(moments, fits_alone)
     if at is None:
-        what = _in_the_way(beside, unit)
-        return WhenStarts(sentence=f"unknown: nobody says when {what}")
+        return WhenStarts(sentence=f"unknown: {_in_the_way(beside, unit)}")
     at = _first(moments, fits, at)
     if at is None:
         more = f"what else waits may start before it (gangs: {len(others):,})"
@@ -320,16 +320,20 @@ def _exits_for(problem: Problem, unit: Unit) -> tuple[Exit, ...]:
 
 def _in_the_way(beside: Problem, unit: Unit) -> str:
     """
-    Name those that terminate, where a unit has room once these have ended.
+    Say what nobody knows of those in the way, and whose pods terminate if that is all.
     """
+    used = any(node.used for node in beside.room.nodes)
+    some = used or ends_of(beside).of_others(unit).times.size
+    if not some and not _all_fit(beside, (), unit):
+        return _ALONE
     room, pods = NodeRoom(beside.room.now), [*ending_pods(beside)]
     for _, node, requests in pods:
         room.give_one(beside.room.row(dict(requests)), node)
     whole = bool(pods) and beside.room.parts is None
     if whole and _all_fit(beside.in_room(room.rows), (), unit):
         who = listed(sorted({gang for gang, *_ in pods}), "gang")
-        return f"pods of {who}, which terminate, have ended"
-    return "what is in its way ends"
+        return f"nobody says when pods of {who}, which terminate, have ended"
+    return "nobody says when what is in its way ends"
 
 
 def _first(

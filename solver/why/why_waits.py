@@ -217,15 +217,9 @@ class _GangAsked:
         if not core:
             return self._never(line)
         because = blockers_of(ask, core, self._given)
-        return WhyWaits(
-            gang=line.name,
-            state=line.state,
-            verdict=because[0].rule,
-            sentence=_sentence(because),
-            because=because,
-            besides=self._besides(ask, rules, core),
-            proof=ask.proof(core) or "model",
-        )
+        said = _said(line, *because)
+        besides = self._besides(ask, rules, core)
+        return replace(said, besides=besides, proof=ask.proof(core) or "model")
 
     def _ask(self, beside: Problem, *, idle: bool = False) -> StartUnder:
         """
@@ -274,14 +268,7 @@ class _GangAsked:
         text = "" if waiting is None else waiting.message
         detail = f"can never start as written: {text}"
         entry = Blocker(rule=Verdict.NEVER, facts={"detail": detail})
-        return WhyWaits(
-            gang=line.name,
-            state=line.state,
-            verdict=Verdict.NEVER,
-            sentence=detail,
-            because=(entry,),
-            proof="counting",
-        )
+        return replace(_said(line, entry), proof="counting")
 
     def _left_open(self, rules: Sequence[NamedRule]) -> str:
         """
@@ -306,13 +293,17 @@ class _GangAsked:
 
     def _undecided(self, line: GangLine, detail: str = "") -> WhyWaits:
         entry = Blocker(rule=Verdict.UNDECIDED, facts={"detail": detail})
-        return WhyWaits(
-            gang=line.name,
-            state=line.state,
-            verdict=Verdict.UNDECIDED,
-            sentence=entry.sentence,
-            because=(entry,),
-        )
+        return _said(line, entry)
+
+
+def _said(line: GangLine, *because: Blocker) -> WhyWaits:
+    return WhyWaits(
+        gang=line.name,
+        state=line.state,
+        verdict=because[0].rule,
+        sentence=_sentence(because),
+        because=because,
+    )
 
 
 def _core(rules: Sequence[NamedRule], ask: StartUnder) -> Rules | None:

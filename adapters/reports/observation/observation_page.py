@@ -164,7 +164,7 @@ def _tiles(found: Observed) -> list[Tile]:
     half = [gang for gang in found.waited() if gang.half > SAME]
     pods = sum(each["pods"] for each in found.evicts)
     return [
-        Tile("Observed", span(found.end - found.begin), f"{found.rounds:,} plans"),
+        Tile("Observed", span(found.end - found.begin), counted(found.rounds, "plan")),
         Tile("Gangs that waited", f"{len(found.waited()):,}", "seen while they did"),
         Tile(
             "Would have started sooner",

@@ -227,8 +227,10 @@ class Truth:
             case _ if why == NOT_PREEMPTIBLE:
                 return not gang.preemptible
             case _ if why == IN_BUDGET:
-                budgets = self.snapshot.budgets
-                return any(name in x.gangs and x.allowed <= 0 for x in budgets)
+                return any(
+                    name in budget.gangs and budget.allowed < self._running_in(budget)
+                    for budget in self.snapshot.budgets
+                )
             case _ if why == TOO_YOUNG:
                 path = [queues[x] for x in self.facts.gangs[name].path]
                 least = max(
@@ -240,6 +242,11 @@ class Truth:
             case _ if why == JUST_EVICTED:
                 return gang.evicted_ago < self.policy.evict.again
         return False
+
+    def _running_in(self, budget):
+        trees = (self.facts.gangs[name].gang.tree for name in budget.gangs)
+        pods = (pod for tree in trees for leaf in pod_sets(tree) for pod in leaf.pods)
+        return sum(pod.phase is PodPhase.RUNNING for pod in pods)
 
     def _lifted(self):
         """

@@ -14,7 +14,7 @@ from models.policy import Evict, Policy, WaitingPolicy
 from models.resources import format_duration
 from solver import when_starts
 from solver.round import decide
-from tests.helpers.build import gang, nodes, queue, selector, snapshot
+from tests.helpers.build import RACK, gang, nodes, queue, selector, snapshot
 
 CALM = Evict(preempt=False, reclaim=False, consolidate=False)
 
@@ -40,6 +40,15 @@ def test_nobody_knows_when_what_runs_has_no_limit():
 
     assert found.latest is None
     assert found.sentence.startswith("unknown: nobody says when")
+
+
+def test_where_nothing_runs_nothing_in_the_way_ends():
+    alone = Neighbours(selected=("w",), apart=(Apart("w", RACK),))
+    gangs = [gang("a", minimum=2, gpus=1, neighbours=alone)]
+
+    found = when(snapshot(nodes(2, rack="r"), gangs), "a")
+
+    assert "unknown: time alone does not start it" == found.sentence
 
 
 def test_who_starts_now_starts_now():

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from models.gangs import DisruptionBudget
 from models.memory.aged_gangs import older
 from models.neighbours import Apart, Near, Neighbours, ReachedVolumes, Spread
 from models.nodes import HOSTNAME, Taint
@@ -283,6 +284,17 @@ def test_protected_work_is_named_with_what_protects_it():
 
     assert [("protected", ""), ("room", "")] == rules(found)
     assert "default/guest (not preemptible)" in found.sentence
+
+
+def test_a_budget_protects_also_who_leaves_whole_where_it_allows_too_few():
+    below = gang("below", minimum=2, gpus=8, running=["n0", "n1"])
+    case = snapshot(nodes(2), [below, gang("above", gpus=8, priority=5)])
+    budgets = (DisruptionBudget(name="b", gangs=("default/below",), allowed=1),)
+
+    found = why(replace(case, budgets=budgets), "above", Policy())
+
+    assert [("protected", ""), ("room", "")] == rules(found)
+    assert "default/below (kept by a disruption budget)" in found.sentence
 
 
 def test_a_share_that_is_too_small_gives_no_right():
