@@ -2,7 +2,7 @@
 Which devices an item may have: selectors, taints and capacities, per distinct device.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from adapters.kube.claims.cel.cel import selector_of
 from adapters.kube.claims.cel.cel_values import ThrownError
@@ -11,62 +11,81 @@ from adapters.kube.claims.device_reader import Amounts, Device
 from adapters.kube.claims.device_requests import DeviceAsk
 from adapters.kube.objects.fields import FieldError
 
+PROFILE = "profile"
+"""
+The attribute of slices that says how large they are.
+"""
 _Seen = tuple[object, ...]
 
 
 class DeviceMatching:
     """
-    What some asks match; devices that none of their selectors tells apart are one.
+    What some asks match; devices that only names and places tell apart are one kind.
     """
 
     def __init__(self, asks: Iterable[DeviceAsk]) -> None:
-        self._asks = frozenset(asks)
-        self._names: set[str] = set()
+        self._names = {PROFILE}
         self._sees_all = False
-        for ask in self._asks:
+        for ask in asks:
             for text in (*ask.device_class.selectors, *ask.selectors):
                 selector = selector_of(text)
                 self._names |= selector.names
                 self._sees_all |= selector.sees_all
-        self._seen: dict[int, tuple[Device, _Seen]] = {}
-        self._known: dict[tuple[DeviceAsk, _Seen], bool] = {}
+        self._kinds: dict[_Seen, int] = {}
+        self._seen: dict[int, tuple[Device, int]] = {}
+        self._known: dict[DeviceAsk, dict[int, bool]] = {}
 
-    def matches(self, ask: DeviceAsk, device: Device) -> bool:
+    def take(self, devices: Iterable[Device]) -> Sequence[Device]:
         """
-        Tell whether a device is one that is asked for, and tolerated.
+        Take the devices that there are; give the first of each kind.
+        """
+        before, self._seen = self._seen, {}
+        found: dict[int, Device] = {}
+        for device in devices:
+            seen = before.get(id(device)) or (device, self._kind(device))
+            self._seen[id(device)] = seen
+            found.setdefault(seen[1], device)
+        return tuple(found.values())
+
+    def those(self, ask: DeviceAsk, devices: Iterable[Device]) -> Iterator[Device]:
+        """
+        Walk the devices that are asked for, and tolerated.
 
         Raises
         ------
         FieldError
-            When a selector throws for it.
+            When a selector throws for one.
         """
-        key = ask, self._kind(device)
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = _selected(ask, device)
-        return known and all(
-            any(each.tolerates(taint) for each in ask.tolerations)
-            for taint in device.taints
-        )
+        known = self._known.setdefault(ask, {})
+        for device in devices:
+            seen = self._seen.get(id(device))
+            kind = self._kind(device) if seen is None else seen[1]
+            if kind not in known:
+                known[kind] = _selected(ask, device) and _tolerated(ask, device)
+            if known[kind]:
+                yield device
 
-    def _kind(self, device: Device) -> _Seen:
-        """
-        Give what selectors can see of a device.
-        """
-        known = self._seen.get(id(device))
-        if known is None:
-            known = self._seen[id(device)] = (device, tuple(self._visible(device)))
-        return known[1]
+    def _kind(self, device: Device) -> int:
+        return self._kinds.setdefault(tuple(self._visible(device)), len(self._kinds))
 
     def _visible(self, device: Device) -> Iterator[object]:
+        """
+        Walk what selectors can see of a device, and what else decides who gets it.
+        """
         yield device.name[0]
         yield device.is_shared
+        yield device.taints
+        yield from device.capacities.items()
         for name, value in device.attributes.items():
             if self._sees_all or name.rpartition("/")[2] in self._names:
-                yield name, value
-        for name, capacity in device.capacities.items():
-            if self._sees_all or name.rpartition("/")[2] in self._names:
-                yield name, capacity.value
+                yield name, repr(value)
+
+
+def _tolerated(ask: DeviceAsk, device: Device) -> bool:
+    return all(
+        any(each.tolerates(taint) for each in ask.tolerations)
+        for taint in device.taints
+    )
 
 
 def _selected(ask: DeviceAsk, device: Device) -> bool:

@@ -4,9 +4,10 @@ Pools of devices: what drivers publish in ResourceSlices, of each pool the newes
 What cannot be read, or is published in part only, is a fault of its pool alone.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from itertools import chain
 
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.claims.device_reader import (
@@ -26,6 +27,7 @@ from adapters.kube.objects.fields import (
     text,
     whole,
 )
+from models.memory.kept import Kept
 from models.resources import LARGEST_TOTAL, MEMORY, format_quantity
 
 _MOST_TOLD = 3
@@ -55,47 +57,98 @@ class Pools:
 
 
 @dataclass(frozen=True, slots=True)
+class _SliceContent:
+    """
+    What a slice says of devices and counters.
+    """
+
+    devices: tuple[Device, ...]
+    counters: tuple[tuple[str, Mapping[str, int]], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Slice:
+    """
+    A slice; ``content`` is why it cannot be read where that is so.
+    """
+
     name: str
     pool: PoolName
     generation: int
     number: int
     node: str
-    spec: Json
+    content: _SliceContent | FieldError
 
 
-def pools_of(raws: Iterable[Raw], taints: DeviceTaintRules = NO_RULES) -> Pools:
+@dataclass(frozen=True, slots=True)
+class _PoolRead:
     """
-    Gather pools from slices; devices have their own taints, and those of rules.
+    What was made of some slices: their pool or its fault, and what is told of it.
     """
-    by_pool: dict[PoolName, list[_Slice]] = {}
-    warnings = [*taints.warnings]
-    for raw in raws:
-        try:
-            found = _slice(raw)
-        except FieldError as error:
-            warnings.append(f"a ResourceSlice is left out: {error}")
-            continue
-        by_pool.setdefault(found.pool, []).append(found)
-    pools: list[Pool] = []
-    faulty: set[str] = set()
-    for name, slices in sorted(by_pool.items()):
-        newest = max(each.generation for each in slices)
-        mine = sorted(
-            (each for each in slices if each.generation == newest), key=_name_of
-        )
-        try:
-            pool = _pool(name, mine, warnings)
-            pools.append(_tainted(pool, taints) if taints.rules else pool)
-        except FieldError as error:
-            faulty |= {each.node for each in mine}
-            where = f"pool {name[1]} of driver {name[0]}"
-            warnings.append(f"{where} is not used: {error}")
-    return Pools(tuple(pools), frozenset(faulty), tuple(warnings))
+
+    slices: tuple[_Slice, ...]
+    pool: Pool | FieldError
+    told: tuple[str, ...]
+
+
+class PoolReading:
+    """
+    Gathers pools; those whose slices are as they were are the same objects as before.
+    """
+
+    def __init__(self) -> None:
+        self._slices: Kept[Raw, _Slice | FieldError] = Kept(_slice_or_fault)
+        self._known: dict[PoolName, _PoolRead] = {}
+
+    def of(self, raws: Sequence[Raw], taints: DeviceTaintRules = NO_RULES) -> Pools:
+        """
+        Gather pools from slices; devices have their own taints, and those of rules.
+        """
+        by_pool: dict[PoolName, list[_Slice]] = {}
+        warnings = [*taints.warnings]
+        for found in self._slices.of(raws):
+            if isinstance(found, _Slice):
+                by_pool.setdefault(found.pool, []).append(found)
+            else:
+                warnings.append(f"a ResourceSlice is left out: {found}")
+        before, self._known = self._known, {}
+        pools: list[Pool] = []
+        faulty: set[str] = set()
+        for name, slices in sorted(by_pool.items()):
+            newest = max(each.generation for each in slices)
+            some = (each for each in slices if each.generation == newest)
+            mine = tuple(sorted(some, key=_name_of))
+            known = before.get(name)
+            if known is None or known.slices != mine:
+                known = _pool_read(name, mine)
+            self._known[name] = known
+            warnings += known.told
+            if isinstance(known.pool, Pool):
+                pools.append(_tainted(known.pool, taints))
+            else:
+                faulty |= {each.node for each in mine}
+        return Pools(tuple(pools), frozenset(faulty), tuple(warnings))
+
+
+def _pool_read(name: PoolName, slices: tuple[_Slice, ...]) -> _PoolRead:
+    told: list[str] = []
+    try:
+        pool = _pool(name, slices, told)
+    except FieldError as error:
+        where = f"pool {name[1]} of driver {name[0]}"
+        return _PoolRead(slices, error, (f"{where} is not used: {error}",))
+    return _PoolRead(slices, pool, tuple(told))
 
 
 def _name_of(found: _Slice) -> str:
     return found.name
+
+
+def _slice_or_fault(raw: Raw) -> _Slice | FieldError:
+    try:
+        return _slice(raw)
+    except FieldError as error:
+        return error
 
 
 def _slice(raw: Raw) -> _Slice:
@@ -113,41 +166,58 @@ def _slice(raw: Raw) -> _Slice:
         generation=whole(pool, "generation", "spec.pool") or 0,
         number=whole(pool, "resourceSliceCount", "spec.pool") or 1,
         node=text(spec, "nodeName", "spec"),
-        spec=spec,
+        content=_content((driver, called), spec),
     )
 
 
-def _pool(name: PoolName, slices: list[_Slice], warnings: list[str]) -> Pool:
+def _content(pool: PoolName, spec: Json) -> _SliceContent | FieldError:
+    try:
+        return _SliceContent(
+            counters=tuple(_counter_sets(spec)), devices=tuple(devices_of(pool, spec))
+        )
+    except FieldError as error:
+        return error
+
+
+def _pool(name: PoolName, slices: Sequence[_Slice], warnings: list[str]) -> Pool:
     """
-    Read the slices of the newest generation of a pool.
+    Join the slices of the newest generation of a pool.
     """
     wanted = {each.number for each in slices}
     if wanted != {len(slices)}:
         generation, least = slices[0].generation, max(wanted)
         have = f"{len(slices)} of {least} slices of generation {generation} are there"
         raise FieldError("spec.pool.resourceSliceCount", have)
+    contents = [*_read(slices)]
     counters: dict[str, Mapping[str, int]] = {}
-    for each in slices:
-        for known, amounts in _counter_sets(each.spec):
-            if known in counters:
-                raise FieldError("spec.sharedCounters", f"{known!r} is there twice")
-            counters[known] = amounts
+    for known, amounts in chain.from_iterable(each.counters for each in contents):
+        if known in counters:
+            raise FieldError("spec.sharedCounters", f"{known!r} is there twice")
+        counters[known] = amounts
     devices: dict[DeviceName, Device] = {}
-    for each in slices:
-        for device in devices_of(name, each.spec):
-            if device.name in devices:
-                what = f"device {device.name[2]} is there twice"
-                raise FieldError("spec.devices", what)
-            _check_counters(device, counters)
-            devices[device.name] = device
+    for device in chain.from_iterable(each.devices for each in contents):
+        if device.name in devices:
+            what = f"device {device.name[2]} is there twice"
+            raise FieldError("spec.devices", what)
+        _check_counters(device, counters)
+        devices[device.name] = device
     _tell(name, devices.values(), warnings)
     return Pool(name, tuple(devices.values()), counters)
+
+
+def _read(slices: Iterable[_Slice]) -> Iterator[_SliceContent]:
+    for each in slices:
+        if isinstance(each.content, FieldError):
+            raise each.content
+        yield each.content
 
 
 def _tainted(pool: Pool, taints: DeviceTaintRules) -> Pool:
     """
     Give the devices of a pool the taints of rules beside their own.
     """
+    if not any(rule.is_of_pool(pool.name) for rule in taints.rules):
+        return pool
     devices = tuple(
         replace(device, taints=(*device.taints, *more)) if more else device
         for device in pool.devices

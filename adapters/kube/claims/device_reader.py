@@ -5,6 +5,7 @@ Devices as a slice publishes them: what selectors see, and what they take and of
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 
 from adapters.kube.claims.cel.cel_values import (
     EMPTY,
@@ -92,7 +93,7 @@ class DeviceTaint:
 @dataclass(frozen=True, slots=True, eq=False)
 class Device:
     """
-    A device: what selectors see of it, and what it takes of the counters of its pool.
+    A device: what is said of it, and what it takes of the counters of its pool.
 
     ``node`` is none where it is reached from several.  Where it ``is_shared`` several
     claims may have it at once, each its part of the capacities.
@@ -100,13 +101,31 @@ class Device:
 
     name: DeviceName
     node: str | None
-    fields: Fields
     attributes: Mapping[str, Value]
     capacities: Mapping[str, DeviceCapacity] = field(default_factory=dict)
     consumes: tuple[tuple[str, Amounts], ...] = ()
     taints: tuple[DeviceTaint, ...] = ()
     is_shared: bool = False
     unknown: str = ""
+
+    @property
+    def fields(self) -> Fields:
+        """
+        What selectors see.
+        """
+        driver = self.name[0]
+        amounts = {
+            qualified(name, driver): Amount(Decimal(each.value) / MILLI)
+            for name, each in self.capacities.items()
+        }
+        return Fields(
+            {
+                "driver": driver,
+                "attributes": _by_domain(self.attributes),
+                "capacity": _by_domain(amounts),
+                "allowMultipleAllocations": self.is_shared,
+            }
+        )
 
 
 def devices_of(pool: PoolName, spec: Json) -> Iterator[Device]:
@@ -125,32 +144,15 @@ def devices_of(pool: PoolName, spec: Json) -> Iterator[Device]:
 
 
 def _device(pool: PoolName, raw: Json, node: str | None, place: str) -> Device:
-    driver = pool[0]
-    attributes = dict(_attributes(raw, driver, f"{place}.attributes"))
-    capacities = dict(_capacities(raw, f"{place}.capacity"))
-    is_shared = raw.get("allowMultipleAllocations") is True
     return Device(
         name=(*pool, text(raw, "name", place)),
         node=node,
-        attributes=attributes,
-        capacities=capacities,
+        attributes=dict(_attributes(raw, pool[0], f"{place}.attributes")),
+        capacities=dict(_capacities(raw, f"{place}.capacity")),
         consumes=tuple(_consumed(raw, f"{place}.consumesCounters")),
         taints=tuple(_taints(raw, place)),
-        is_shared=is_shared,
+        is_shared=raw.get("allowMultipleAllocations") is True,
         unknown=_unknown(raw),
-        fields=Fields(
-            {
-                "driver": driver,
-                "attributes": _by_domain(attributes),
-                "capacity": _by_domain(
-                    {
-                        qualified(name, driver): Amount(Decimal(each.value) / MILLI)
-                        for name, each in capacities.items()
-                    }
-                ),
-                "allowMultipleAllocations": is_shared,
-            }
-        ),
     )
 
 
@@ -277,9 +279,17 @@ def thousandths(value: object, place: str) -> int:
     if type(value) not in {int, str, float}:
         raise FieldError(place, f"{shown(value)} is not a quantity such as 10Gi")
     try:
-        number = read_number(value) * MILLI  # type: ignore[arg-type]
+        number = _read(value)
     except QuantityError as error:
         raise FieldError(place, str(error)) from error
     if number < 0 or number != number.to_integral_value():
         raise FieldError(place, f"{shown(value)} is not a quantity of at least 0")
     return int(number)
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _read(value: str | float) -> Decimal:
+    """
+    Read a quantity; those of devices are nearly always the same ones.
+    """
+    return read_number(value) * MILLI

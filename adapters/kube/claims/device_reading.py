@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.claims.claim_users import Template
-from adapters.kube.claims.device_pools import Pools, pools_of
+from adapters.kube.claims.device_pools import PoolReading
 from adapters.kube.claims.device_requests import (
     Classes,
     DeviceClaim,
@@ -27,7 +27,8 @@ class DeviceReading:
 
     def __init__(self) -> None:
         self.classes: Classes = {}
-        self.free = FreeDevices(Pools())
+        self.free = FreeDevices()
+        self._pools = PoolReading()
         self._class_raws: Sequence[Raw] = ()
         self._slice_raws: tuple[Sequence[Raw], Sequence[Raw]] = ((), ())
         self._claims: Kept[Raw, DeviceClaim | str] = Kept(self._claim)
@@ -42,7 +43,7 @@ class DeviceReading:
         self.read_classes(classes)
         if (slices, taints) != self._slice_raws:
             self._slice_raws = slices, taints
-            self.free = FreeDevices(pools_of(slices, taint_rules_of(taints)))
+            self.free.take(self._pools.of(slices, taint_rules_of(taints)))
 
     def read_classes(self, classes: Sequence[Raw]) -> None:
         """

@@ -86,10 +86,11 @@ def device_rows(
     found = {*_units(len(items)), *told.rows}
     found.update(row for _, some in back.values() for row in some)
     rows = dict(zip(_names(items, sorted(found)), sorted(found), strict=True))
-    offered = _offers(held, rows)
+    counts = _RowCounts(rows)
+    offered = _offers(held, counts)
     nowhere = _nowhere(items, rows, offered)
     waits = {item: why for item, why in told.left_out.items() if item in nowhere}
-    given = {key: _counted(change, rows) for key, (change, _) in back.items()}
+    given = {key: _counted(change, counts) for key, (change, _) in back.items()}
     return DeviceRows(tuple(items), rows, offered, closed, waits, given)
 
 
@@ -155,17 +156,38 @@ def _back(
     return found
 
 
-def _counted(change: _Change, rows: Mapping[str, Row]) -> Resources:
+class _RowCounts:
+    """
+    What bins count in all rows, found once for each that holds something else.
+    """
+
+    def __init__(self, rows: Mapping[str, Row]) -> None:
+        self._rows = rows
+        self._known: dict[tuple[Content, ...], tuple[int, ...]] = {}
+
+    def of(self, here: HeldBins) -> dict[str, int]:
+        """
+        Give the most that some bins count in each row.
+        """
+        total = [0] * len(self._rows)
+        for each, number in here.items():
+            most = self._known.get(each)
+            if most is None:
+                found = (most_of(row, each) for row in self._rows.values())
+                most = self._known[each] = tuple(found)
+            total = [a + number * b for a, b in zip(total, most, strict=True)]
+        return dict(zip(self._rows, total, strict=True))
+
+
+def _counted(change: _Change, counts: _RowCounts) -> Resources:
     """
     Say how much more a node offers.
     """
-    before, after = (_offered(bins, rows) for bins in change)
+    before, after = (counts.of(bins) for bins in change)
     return {row: n - before[row] for row, n in after.items() if n > before[row]}
 
 
-def _offers(
-    held: Mapping[str, HeldBins], rows: Mapping[str, Row]
-) -> dict[str, Resources]:
+def _offers(held: Mapping[str, HeldBins], counts: _RowCounts) -> dict[str, Resources]:
     """
     Say what each node offers; nodes that are alike offer the same object.
     """
@@ -174,7 +196,7 @@ def _offers(
     for node, here in held.items():
         key = frozenset(here.items())
         if key not in known:
-            known[key] = _offered(here, rows)
+            known[key] = counts.of(here)
         offered[node] = known[key]
     return offered
 
@@ -224,13 +246,6 @@ def _of_items(
 def _units(number: int) -> Iterable[Row]:
     for at in range(number):
         yield tuple(int(at == other) for other in range(number))
-
-
-def _offered(here: HeldBins, rows: Mapping[str, Row]) -> Resources:
-    return {
-        name: sum(most_of(row, each) * number for each, number in here.items())
-        for name, row in rows.items()
-    }
 
 
 def _names(items: Sequence[Item], rows: Iterable[Row]) -> Iterable[str]:

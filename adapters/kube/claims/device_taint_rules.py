@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from adapters.kube.api.api_resources import Raw
-from adapters.kube.claims.device_reader import STOPS, DeviceName, DeviceTaint
+from adapters.kube.claims.device_reader import STOPS, DeviceName, DeviceTaint, PoolName
 from adapters.kube.objects.fields import FieldError, mapping, text
 
 
@@ -23,7 +23,13 @@ class DeviceTaintRule:
         """
         Tell whether a device has the taint.
         """
-        pairs = zip(self.selected, device, strict=True)
+        return self.is_of_pool(device[:2]) and self.selected[2] in {"", device[2]}
+
+    def is_of_pool(self, pool: PoolName) -> bool:
+        """
+        Tell whether devices of a pool may have the taint.
+        """
+        pairs = zip(self.selected, pool, strict=False)
         return all(wanted in {"", said} for wanted, said in pairs)
 
 

@@ -31,6 +31,10 @@ _LARGEST = (1, 1, 64, 24, 12, 7)
 What a row may count for one item, by how many kinds lie beside one another in a bin:
 about as many rows are tried of each number of kinds.
 """
+_AT_ONCE = 100_000
+"""
+So many points are looked at together, over all rows that may be facets.
+"""
 MOST_MIXED, MOST_SINGLE = 5, 10
 """
 The kinds of items that may compete for the same bins: where a bin holds several items,
@@ -102,11 +106,13 @@ def _rows(own: tuple[tuple[Content, ...], ...], number: int) -> tuple[Row, ...]:
     tight = [values == values.max(axis=1, keepdims=True) for values in counted]
     directions = (candidates == 0).sum(axis=1)
     directions += sum(each.sum(axis=1) - 1 for each in tight)
-    return tuple(
-        tuple(candidates[at].tolist())
-        for at in np.flatnonzero(directions >= number - 1).tolist()
-        if _is_facet(candidates[at], points, [each[at] for each in tight])
-    )
+    some = np.flatnonzero(directions >= number - 1)
+    parts = -(-len(some) * sum(map(len, points)) // _AT_ONCE)
+    found = [
+        at[_are_facets(candidates[at], points, [each[at] for each in tight])]
+        for at in np.array_split(some, max(1, parts))
+    ]
+    return tuple(map(tuple, candidates[np.concatenate(found)].tolist()))
 
 
 def _candidates_for(points: Sequence[_Ints]) -> _Ints:
@@ -151,7 +157,19 @@ def _with_alone(rows: _Ints, at: int, points: Sequence[_Ints]) -> _Ints:
             found.append(more)
     every = np.concatenate([*found, np.eye(rows.shape[1], dtype=np.int64)[[at]]])
     common = np.maximum(np.gcd.reduce(every, axis=1), 1)
-    return np.unique(every // common[:, None], axis=0)
+    return _distinct(every // common[:, None])
+
+
+def _distinct(rows: _Ints) -> _Ints:
+    """
+    Give each row once: column by column, rows that are the same so far get one number.
+    """
+    kept = np.arange(len(rows))
+    same = np.zeros(len(rows), dtype=np.int64)
+    for column in rows.T:
+        pairs = same * (column.max() + 1) + column
+        _, kept, same = np.unique(pairs, return_index=True, return_inverse=True)
+    return rows[kept]
 
 
 def _must_be_few(number: int, most: int) -> None:
@@ -171,12 +189,16 @@ def _small(number: int, largest: int) -> _Ints:
     return np.array(rows, dtype=np.int64).reshape(len(rows), number)
 
 
-def _is_facet(row: _Ints, points: Sequence[_Ints], tight: Sequence[_Ints]) -> bool:
+def _are_facets(
+    rows: _Ints, points: Sequence[_Ints], tight: Sequence[NDArray[np.bool_]]
+) -> NDArray[np.bool_]:
     """
-    Tell whether what touches a row leaves one direction only.
+    Tell whether what touches each row leaves one direction only.
     """
-    lines = [np.eye(len(row), dtype=np.int64)[row == 0]]
+    number = rows.shape[1]
+    lines = [np.eye(number, dtype=np.int64) * (rows == 0)[:, :, None]]
     for each, which in zip(points, tight, strict=True):
-        touching = each[which]
-        lines.append(touching[1:] - touching[0])
-    return int(np.linalg.matrix_rank(np.concatenate(lines))) >= len(row) - 1
+        first = each[which.argmax(axis=1)]
+        lines.append((each - first[:, None]) * which[:, :, None])
+    ranks = np.linalg.matrix_rank(np.concatenate(lines, axis=1))
+    return np.asarray(ranks >= number - 1)

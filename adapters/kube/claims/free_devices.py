@@ -2,9 +2,10 @@
 What is free of the devices of all nodes, found again only where somebody came or left.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 from adapters.kube.claims.device_bins import TooManyError
 from adapters.kube.claims.device_items import Item
@@ -13,17 +14,21 @@ from adapters.kube.claims.device_pools import Pool, Pools
 from adapters.kube.claims.device_reader import Device, DeviceName
 from adapters.kube.claims.device_requests import HeldDevice
 from adapters.kube.claims.given_back import GivenBack, Holder, given_back
-from adapters.kube.claims.gpu_shares import (
-    shares_had,
-    shares_of,
-    shares_there,
-    told_of_choices,
-)
+from adapters.kube.claims.gpu_shares import shares_had, shares_of, told_of_choices
 from adapters.kube.claims.node_bins import DevicesOfNode, NodeBin
-from adapters.kube.claims.said_gpus import said_of
 from adapters.kube.objects.fields import FieldError
 
-_Bins = tuple[tuple[HeldDevice, ...], Sequence[NodeBin] | str]
+
+@dataclass(frozen=True, slots=True)
+class _FreeOfNode:
+    """
+    The free bins of a node, and what they were made of; why there are none instead.
+    """
+
+    of: DevicesOfNode
+    held: tuple[HeldDevice, ...]
+    is_whole: bool
+    bins: Sequence[NodeBin] | str
 
 
 class FreeDevices:
@@ -32,60 +37,74 @@ class FreeDevices:
 
     ``items`` are the kinds that pods ask for, ``singles`` those that bins know: of one
     with a choice, what it is made of.  ``faults`` are the kinds that cannot be
-    evaluated, ``shares`` what others count as GPUs, ``shares_there`` what nodes have of
-    these, and ``said`` what slices say of the GPUs of nodes.
+    evaluated, and ``shares`` what others count as GPUs.
     """
 
-    def __init__(self, pools: Pools) -> None:
-        self.pools = pools
+    def __init__(self) -> None:
+        self.pools = Pools()
         self.faults: dict[Item, str] = {}
         self.shares: dict[Item, int] = {}
         self.told: tuple[str, ...] = ()
         self.items: tuple[Item, ...] = ()
         self.singles: tuple[Item, ...] = ()
+        self.nodes: dict[str, DevicesOfNode] = {}
         self._asked: frozenset[Item] = frozenset()
         self._matching = DeviceMatching(())
-        self._bins: dict[str, _Bins] = {}
-        self._freed: dict[str, _Bins] = {}
+        self._bins: dict[str, _FreeOfNode] = {}
+        self._freed: dict[str, _FreeOfNode] = {}
         self._node_of: dict[DeviceName, str] = {}
-        self._devices: dict[DeviceName, Device] = {
-            device.name: device for pool in pools.pools for device in pool.devices
-        }
+        self._devices: dict[DeviceName, Device] = {}
+
+    def take(self, pools: Pools) -> None:
+        """
+        Take the pools that are there now; of nodes whose pools stayed all is kept.
+        """
+        self.pools = pools
+        self._devices = {d.name: d for pool in pools.pools for d in pool.devices}
         by_node: dict[str, list[Pool]] = {}
+        self._node_of = {}
         for pool in pools.pools:
             here = {d.name: d.node for d in pool.devices if d.node is not None}
             self._node_of |= here
             for node in sorted(set(here.values())):
                 by_node.setdefault(node, []).append(pool)
-        self.nodes = {node: DevicesOfNode(node, own) for node, own in by_node.items()}
-        self.shares_there = {
-            node: shares_there(own.devices) for node, own in self.nodes.items()
-        }
-        self.said = {node: said_of(own.devices) for node, own in self.nodes.items()}
+        before, self.nodes = self.nodes, {}
+        for node, own in by_node.items():
+            known = before.get(node)
+            if known is None or known.pools != tuple(own):
+                known = DevicesOfNode(node, own)
+            self.nodes[node] = known
+        for bins in (self._bins, self._freed):
+            for node in [at for at in bins if bins[at].of is not self.nodes.get(at)]:
+                del bins[node]
+        self._count()
 
     def see(self, items: Iterable[Item]) -> None:
         """
         Look at devices as these items need them.
         """
         asked = frozenset(items)
-        if asked == self._asked:
-            return
-        asks = {ask for item in asked for part in item.parts for ask in part.asks}
-        self._asked, self._bins, self._freed = asked, {}, {}
-        self._matching = DeviceMatching(asks)
-        found = ((item, self._fault(item)) for item in asked)
+        if asked != self._asked:
+            asks = {ask for item in asked for part in item.parts for ask in part.asks}
+            self._asked, self._bins, self._freed = asked, {}, {}
+            self._matching = DeviceMatching(asks)
+            self._count()
+
+    def _count(self) -> None:
+        """
+        Count the items by the kinds of devices that there are.
+        """
+        kinds = self._matching.take(self._devices.values())
+        found = ((item, self._fault(item, kinds)) for item in self._asked)
         self.faults = {item: why for item, why in found if why}
-        self.items = _sorted(asked - self.faults.keys())
-        self.singles = _sorted({x for item in self.items for x, _ in item.choices})
-        self.shares = {
-            item: shares_of(item, self.pools.pools, self._matching)
-            for item in self.items
-        }
-        of_items = (
-            told_of_choices(item, self.pools.pools, self._matching)
-            for item in self.items
-        )
-        self.told = tuple(sorted(filter(None, of_items)))
+        items = _sorted(self._asked - self.faults.keys())
+        singles = _sorted({x for item in items for x, _ in item.choices})
+        if (items, singles) != (self.items, self.singles):
+            self._bins, self._freed = {}, {}
+        self.items, self.singles = items, singles
+        self.shares = {x: shares_of(x, kinds, self._matching) for x in items}
+        told = (told_of_choices(item, kinds, self._matching) for item in items)
+        self.told = tuple(sorted(filter(None, told)))
 
     def had(self, held: Iterable[HeldDevice]) -> int | None:
         """
@@ -93,16 +112,14 @@ class FreeDevices:
         """
         return shares_had(held, self._devices)
 
-    def _fault(self, item: Item) -> str:
+    def _fault(self, item: Item, kinds: Sequence[Device]) -> str:
         """
         Say which selector of an item throws for any device there is.
         """
         try:
             for part in item.parts:
                 for ask in part.asks:
-                    for pool in self.pools.pools:
-                        for device in pool.devices:
-                            self._matching.matches(ask, device)
+                    deque(self._matching.those(ask, kinds), maxlen=0)
         except FieldError as error:
             return str(error)
         return ""
@@ -163,20 +180,24 @@ class FreeDevices:
         return found
 
     def _known(
-        self, bins: dict[str, _Bins], node: str, held: Iterable[HeldDevice]
+        self, bins: dict[str, _FreeOfNode], node: str, held: Iterable[HeldDevice]
     ) -> Sequence[NodeBin] | str:
         mine = tuple(sorted(held, key=repr))
-        known = bins.get(node)
-        if known is None or known[0] != mine:
-            known = bins[node] = (mine, self._made(node, mine))
-        return known[1]
-
-    def _made(self, node: str, held: Sequence[HeldDevice]) -> Sequence[NodeBin] | str:
         is_whole = node not in self.pools.faulty and "" not in self.pools.faulty
-        try:
-            return self.nodes[node].bins(
-                self.singles, self._matching, held, is_whole=is_whole
+        known = bins.get(node)
+        if known is None or (known.held, known.is_whole) != (mine, is_whole):
+            of = self.nodes[node]
+            known = _FreeOfNode(
+                of, mine, is_whole, self._made(of, mine, is_whole=is_whole)
             )
+            bins[node] = known
+        return known.bins
+
+    def _made(
+        self, of: DevicesOfNode, held: Sequence[HeldDevice], *, is_whole: bool
+    ) -> Sequence[NodeBin] | str:
+        try:
+            return of.bins(self.singles, self._matching, held, is_whole=is_whole)
         except TooManyError as error:
             return str(error)
 

@@ -6,14 +6,12 @@ by alternatives; a claim that has its devices counts as these.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from adapters.kube.claims.device_items import Item, ItemPart
-from adapters.kube.claims.device_matching import DeviceMatching, consumption
-from adapters.kube.claims.device_pools import Pool
+from adapters.kube.claims.device_matching import PROFILE, DeviceMatching, consumption
 from adapters.kube.claims.device_reader import Amounts, Device, DeviceName, qualified
 from adapters.kube.claims.device_requests import DeviceAsk, HeldDevice
-from adapters.kube.objects.fields import FieldError
 from models.devices.gpu_counts import counted_gpus, in_gpus, shown_gpus
 from models.devices.gpu_parts import WHOLE
 from models.resources import SHARES_PER_GPU
@@ -37,22 +35,20 @@ def shares_there(devices: Iterable[Device]) -> int:
     return len(sets) * SHARES_PER_GPU or sum(map(_share, gpus))
 
 
-def shares_of(item: Item, pools: Iterable[Pool], matching: DeviceMatching) -> int:
+def shares_of(item: Item, kinds: Sequence[Device], matching: DeviceMatching) -> int:
     """
-    Count an item in 1/7000 of a GPU; all that match count as one.
+    Count an item in 1/7000 of a GPU, by the kinds of devices; all that match are one.
     """
-    pools = tuple(pools)
-    total = 0
-    for part in item.parts:
-        total += max(
+    return sum(
+        max(
             (
-                _asked(ask, each, matching) * (1 if count is None else count)
+                _asked(ask, kinds, matching) * (1 if count is None else count)
                 for ask, count in zip(part.asks, part.counts, strict=True)
-                for each in pools
             ),
             default=0,
         )
-    return total
+        for part in item.parts
+    )
 
 
 def shares_had(
@@ -70,15 +66,17 @@ def shares_had(
     return total
 
 
-def told_of_choices(item: Item, pools: Iterable[Pool], matching: DeviceMatching) -> str:
+def told_of_choices(
+    item: Item, kinds: Sequence[Device], matching: DeviceMatching
+) -> str:
     """
     Say that the largest alternative counts, where they count differently.
     """
-    pools, found = tuple(pools), []
+    found = []
     for part in item.parts if len(item.parts) == 1 else ():
         for ask, count in zip(part.asks, part.counts, strict=True):
             one = Item((ItemPart((ask,), (count,)),))
-            found.append(shares_of(one, pools, matching))
+            found.append(shares_of(one, kinds, matching))
     most, least = max(found, default=0), min(found, default=0)
     if most == least:
         return ""
@@ -86,20 +84,14 @@ def told_of_choices(item: Item, pools: Iterable[Pool], matching: DeviceMatching)
     return f"claims of {item}: queues count them {counts}, until they have devices"
 
 
-def _asked(ask: DeviceAsk, pool: Pool, matching: DeviceMatching) -> int:
-    most = 0
-    for device in pool.devices:
-        share = _share(device)
-        if share <= most:
-            continue
-        try:
-            if not matching.matches(ask, device):
-                continue
-        except FieldError:
-            return 0
-        consumed = consumption(ask, device)
-        most = max(most, _part_of(share, consumed, device))
-    return most
+def _asked(ask: DeviceAsk, kinds: Sequence[Device], matching: DeviceMatching) -> int:
+    return max(
+        (
+            _part_of(_share(device), consumption(ask, device), device)
+            for device in matching.those(ask, kinds)
+        ),
+        default=0,
+    )
 
 
 def is_gpu_device(device: Device) -> bool:
@@ -123,7 +115,7 @@ def _profile(device: Device) -> int | None:
     """
     Give the sevenths of a slice; none of a whole GPU.
     """
-    said = device.attributes.get(qualified("profile", device.name[0]))
+    said = device.attributes.get(qualified(PROFILE, device.name[0]))
     found = _PROFILE.match(said) if isinstance(said, str) else None
     return None if found is None else int(found[1])
 

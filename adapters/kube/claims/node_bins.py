@@ -12,6 +12,8 @@ from adapters.kube.claims.device_matching import DeviceMatching, consumption
 from adapters.kube.claims.device_pools import Pool
 from adapters.kube.claims.device_reader import Amounts, Device, DeviceName, qualified
 from adapters.kube.claims.device_requests import DeviceAsk, HeldDevice
+from adapters.kube.claims.gpu_shares import shares_there
+from adapters.kube.claims.said_gpus import said_of
 
 _MOST_WAYS = 4_096
 Counter = tuple[str, ...]
@@ -62,16 +64,27 @@ class NodeBin:
 class DevicesOfNode:
     """
     The devices of one node, those that somebody has, and what is left of counters.
+
+    ``shares`` is what they count as GPUs, ``said`` what they say of these.
     """
 
     def __init__(self, node: str, pools: Sequence[Pool]) -> None:
-        self.pools = pools
-        self.devices = tuple(
-            device
+        self.pools = tuple(pools)
+        here = [d for pool in pools for d in pool.devices if d.node == node]
+        self.devices = tuple(device for device in here if not device.unknown)
+        self.shares = shares_there(self.devices)
+        self.said = said_of(self.devices)
+        self._by_name = {device.name: device for device in here}
+        self._left_if_free: dict[Counter, int] = {
+            (*pool.name, known, counter): amount
             for pool in pools
-            for device in pool.devices
-            if device.node == node and not device.unknown
-        )
+            for known, amounts in pool.counters.items()
+            for counter, amount in amounts.items()
+        }
+        for device in self.devices:
+            if device.is_shared:
+                for name, capacity in device.capacities.items():
+                    self._left_if_free[*device.name, name] = capacity.value
 
     def bins(
         self,
@@ -104,20 +117,10 @@ class DevicesOfNode:
         """
         Say which devices are had by somebody, and what is left of what is counted.
         """
-        by_name = {each.name: each for pool in self.pools for each in pool.devices}
-        left: dict[Counter, int] = {
-            (*pool.name, known, counter): amount
-            for pool in self.pools
-            for known, amounts in pool.counters.items()
-            for counter, amount in amounts.items()
-        }
-        for device in self.devices:
-            if device.is_shared:
-                for name, capacity in device.capacities.items():
-                    left[*device.name, name] = capacity.value
+        left = dict(self._left_if_free)
         gone: set[DeviceName] = set()
         for each in held:
-            had = by_name.get(each.device)
+            had = self._by_name.get(each.device)
             if had is None:
                 continue
             if each.consumed is None or not had.is_shared:
@@ -202,9 +205,7 @@ def _fitting(
     """
     Walk the devices that a part may have as one of its alternatives.
     """
-    for device in devices:
-        if not matching.matches(ask, device):
-            continue
+    for device in matching.those(ask, devices):
         consumed = consumption(ask, device)
         if consumed is not None or not (device.is_shared or ask.capacity):
             yield Chosen(device, at, ask, consumed if device.is_shared else None)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import total_ordering
+from functools import lru_cache, total_ordering
 
 from models.errors import PhalanxError, QuantityError
 from models.resources import read_number
@@ -81,6 +81,7 @@ Value = bool | int | str | Semver | Amount | Maybe | Fields | tuple["Value", ...
 EMPTY = Fields({})
 
 
+@lru_cache(maxsize=1024)
 def semver(text: str) -> Semver:
     """
     Read a version.

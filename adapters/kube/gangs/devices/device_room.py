@@ -106,8 +106,9 @@ class DeviceRoom:
         faults = {**free.faults, **rows.left_out}
         had = _had(users, mine, free)
         found = ClaimedDevices(users, rows, faults, shared, free.shares, had)
-        there = free.shares_there if found.counts_gpus else {}
-        said = free.said if found.counts_gpus else {}
+        of_nodes = free.nodes.items() if found.counts_gpus else ()
+        there = {node: own.shares for node, own in of_nodes}
+        said = {node: own.said for node, own in of_nodes}
         offered = _offered(found, mine, there)
         return replace(found, offered=offered, said=said, warnings=warnings)
 

@@ -4,8 +4,12 @@ Pools of devices: the newest whole generation, and what is wrong with the others
 
 import pytest
 
-from adapters.kube.claims.device_pools import pools_of
+from adapters.kube.claims.device_pools import PoolReading
 from tests.helpers.rounds.devices import cut_gpus, gpu, node_slice
+
+
+def pools_of(raws):
+    return PoolReading().of([*raws])
 
 
 def names(pools):
