@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from models.why.reasons import Fact, Facts, listed
+from models.why.resource_words import are
 from models.why.verdicts import Blocker, Verdict, amount
 
 
@@ -35,11 +36,11 @@ def taken(
     given, have = amount(resource, total), amount(resource, free)
     wanted = words.get("wanted", amount(resource, needs))
     start = f"; needs {wanted}; this plan gives {given} to {names}"
-    detail = f"{start}, of {have} that are free{words.get('rest', '')}"
+    detail = f"{start}, of {have} that {are(have)} free{words.get('rest', '')}"
     if whose:
         detail = f"{start}, of {have} that {whose}"
     elif total > free and needs <= free:
-        detail = f"{start}; {have} are free before others leave"
+        detail = f"{start}; {have} {are(have)} free before others leave"
     elif needs > free:
         detail = start
     facts: Facts = {"gangs": len(shares), "to": names, "detail": detail}

@@ -5,6 +5,7 @@ What keeps a gang off nodes, in words: drained ones, taints, labels, volumes, ot
 from collections.abc import Sequence
 
 from models.why.reasons import Facts, counted, listed
+from models.why.resource_words import are
 from models.why.verdicts import amount
 
 DRAINED, TAINT, SELECTOR, FREE = "drained", "taint", "selector", "free"
@@ -32,7 +33,7 @@ def kept_off(
     Say what keeps a gang off some nodes, and how much of a resource is free there.
     """
     free = amount(resource, left)
-    there = f"; {free} {'is' if left == 1 else 'are'} free on {_named(nodes)}"
+    there = f"; {free} {are(free)} free on {_named(nodes)}"
     there = there if nodes else ""
     said = _SAID[kind].format(at=at, free=free, there=there)
     return {"kind": kind, "nodes": len(nodes), "there": said}

@@ -12,7 +12,7 @@ from enum import StrEnum
 from models.devices.gpu_counts import counted_gpus, in_gpus
 from models.devices.gpu_parts import is_part, wanted
 from models.resources import format_duration
-from models.why.resource_words import noun, plain
+from models.why.resource_words import are, noun, plain
 
 
 class Reason(StrEnum):
@@ -148,7 +148,7 @@ def _readable(facts: Mapping[str, Fact]) -> dict[str, _Shown]:
     shown["lacking"] = _Shown(_lacking(facts))
     shown["told"] = _Shown(_told(facts))
     shown["more"] = _Shown(ended(facts))
-    shown["are"] = _Shown("is" if facts.get("free") == 1 else "are")
+    shown["are"] = _Shown(are(str(shown["free"].fact)) if "free" in shown else "are")
     shown.setdefault("leave", _Shown("others"))
     shown["after"] = _Shown(_duration(facts.get("seconds", "?")))
     shown |= _holder(shown)

@@ -58,6 +58,13 @@ def noun(resource: str, number: int = 2) -> str:
     return in_words(resource, number)
 
 
+def are(amount: str) -> str:
+    """
+    Give the verb of an amount in words: 1 GPU is, 2 GPUs are.
+    """
+    return "is" if amount.partition(" ")[0] == "1" else "are"
+
+
 def plain(resource: str, number: int) -> str:
     """
     Write an amount as people do, without what it is an amount of.

@@ -15,7 +15,7 @@ from models.devices.gpu_parts import is_part, wanted
 from models.errors import escaped
 from models.resources import GPU_SHARE
 from models.why.reasons import Fact, Reason, ended, though
-from models.why.resource_words import noun, plain
+from models.why.resource_words import are, noun, plain
 
 MOST_SAID = 400
 """
@@ -101,7 +101,7 @@ class Blocker:
             number = getattr(self, word)
             said[word] = "?" if number is None else plain(self.resource, number)
         said["left"] = plain(self.resource, self.left)
-        said["are"] = "is" if said["left"] == "1" else "are"
+        said["are"] = are(said["left"])
         needed = said.get("wanted", amount(self.resource, self.needs or 0))
         said["needed"] = f"{needed}{said.get('mates', '')}"
         said["at"] = self.at

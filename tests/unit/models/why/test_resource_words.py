@@ -5,7 +5,8 @@ Names of resources that are ours, as people read them.
 import pytest
 
 from models.devices.gpu_counts import shown_amount, written_amounts
-from models.host_ports import port_requests
+from models.host_ports import PARTS, port_requests
+from models.why.kept_off import TAINT, kept_off
 from models.why.resource_words import in_words
 from models.why.verdicts import amount
 
@@ -53,3 +54,17 @@ def test_a_port_is_counted_by_the_nodes_that_have_it():
     assert "1 host port 80/TCP" == amount(name, parts)
     assert "3 host ports 80/TCP" == amount(name, 3 * parts)
     assert {name: "2"} == written_amounts({name: 2 * parts})
+
+
+@pytest.mark.parametrize(
+    ("resource", "left", "said"),
+    [
+        ("host-port/TCP/80", PARTS, "; 1 host port 80/TCP is free on a"),
+        ("cpu", 1000, "; 1 cpu is free on a"),
+        ("nvidia.com/gpu", 2, "; 2 GPUs are free on a"),
+    ],
+)
+def test_one_of_a_resource_is_free_and_several_are(resource, left, said):
+    facts = kept_off(TAINT, "t", ["a"], resource, left)
+
+    assert str(facts["there"]).endswith(said)
