@@ -265,7 +265,7 @@ def _whole(snapshot: Snapshot) -> Queue:
     """
     totals = summed(
         {
-            name: max(0, n - node.used.get(name, 0))
+            name: max(0, n - node.used.get(name, 0) + node.tied.get(name, 0))
             for name, n in node.allocatable.items()
         }
         for node in snapshot.nodes

@@ -37,6 +37,25 @@ class NodeTable:
             )
         return self._columns[name]
 
+    def rows(self, names: Collection[str]) -> NDArray[np.int64]:
+        """
+        Give what each node offers of some resources, without any pod of ours.
+        """
+        found = np.zeros((len(self.nodes), len(names)), dtype=np.int64)
+        for at, name in enumerate(names):
+            found[:, at] = self.column(name)
+        return found
+
+    def tied(self, names: Collection[str]) -> NDArray[np.int64]:
+        """
+        Give what each node offers beyond that, once all pods of ours have left.
+        """
+        found = np.zeros((len(self.nodes), len(names)), dtype=np.int64)
+        for at, node in enumerate(self.nodes):
+            if node.tied:
+                found[at] = [node.tied.get(name, 0) for name in names]
+        return found
+
     def totals(self, names: Collection[str]) -> dict[str, int]:
         """
         Add up what the cluster offers to us of some resources.

@@ -177,12 +177,14 @@ class Node:
     ``taken`` names those that such work has, as far as that is known; all of them are
     counted in ``used``, the ones that it shares too.  ``others`` counts the pods of
     such work that are neighbours to ours.  ``volumes`` are free ones that it reaches,
-    as other nodes may too.
+    as other nodes may too.  ``tied`` is what of ``used`` is free once all pods of ours
+    have left, and not before: pieces of which several of them have something.
     """
 
     name: str
     allocatable: Resources
     used: Resources = field(default_factory=dict)
+    tied: Resources = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Taint, ...] = ()
     unschedulable: bool = False

@@ -71,6 +71,7 @@ class NodeSpec(Spec):
     taints: list[TaintSpec] = Field(default_factory=list)
     unschedulable: bool = False
     used: Demand = Field(default_factory=dict)
+    tied: Demand = Field(default_factory=dict)
     gpu_model: str = Field("", alias="gpuModel")
     gpu_memory: DeviceMemory = Field(0, alias="gpuMemory")
     mig: MigSpec | None = None

@@ -45,10 +45,11 @@ class Ends:
     """
     Pods that end, as columns: when, for sure or not, where (-1: nowhere), kind, owner.
 
-    Times count from ``since`` seconds ago.
+    Times count from ``since`` seconds ago.  ``there`` counts all our pods by node.
     """
 
     since: int
+    there: Ints
     kinds: tuple[EndKind, ...]
     gangs: Mapping[str, int]
     times: Ints
@@ -68,8 +69,6 @@ class Ends:
         Let the pods of some gangs end at once, since they leave for who starts.
         """
         mine = self._of(gang.key for gang in gangs)
-        if not mine.any():
-            return self
         return replace(self, times=np.where(mine, 0, self.times), sure=self.sure | mine)
 
     def left_until(self, moment: int, *, sure: bool) -> int:
@@ -120,6 +119,10 @@ class Ends:
         here = self.nodes >= 0
         if here.any():
             room.give_each(rows[self.kind_of[here]], self.nodes[here])
+            gone = np.bincount(self.nodes[here], minlength=len(self.there))
+            for at in np.flatnonzero(gone == self.there).tolist():
+                if tied := stage.room.nodes[at].tied:
+                    room.give_one(stage.room.row(dict(tied)), at)
         return After(room.rows)
 
     def idle(self, problem: Problem, moment: int, start: int = 0) -> Floats:
@@ -129,9 +132,8 @@ class Ends:
         seconds = self.idle_now(problem) * (moment - start)
         ended = self.until(moment)
         here = ended.nodes >= 0
-        if here.any():
-            left = moment - np.maximum(ended.times[here], start)
-            np.add.at(seconds, ended.nodes[here], ended.gpus()[here] * left)
+        left = moment - np.maximum(ended.times[here], start)
+        np.add.at(seconds, ended.nodes[here], ended.gpus()[here] * left)
         return seconds
 
     def idle_now(self, problem: Problem) -> Floats:
@@ -215,10 +217,10 @@ def ends_of(problem: Problem, since: int = 0) -> Ends:
     )
     is_sure = sure_ones.astype(bool)
     if not is_sure.all():
-        typical = typical_age(problem, since)
-        times = _likely(times, is_sure, nodes, typical, since)
+        times = _likely(times, is_sure, nodes, typical_age(problem, since), since)
     return Ends(
         since=since,
+        there=np.bincount(nodes[nodes >= 0], minlength=len(index)),
         kinds=tuple(kinds.values()),
         gangs=gangs,
         times=times,

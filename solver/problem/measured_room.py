@@ -128,10 +128,9 @@ def _free(
     """
     Measure what is free without any pod of ours, and as it is.
     """
-    empty = np.zeros((len(table.nodes), len(columns)), dtype=np.int64)
-    for at, name in enumerate(columns):
-        empty[:, at] = table.column(name)
-    free = empty - _load(census.loads, census, table.index, columns)
+    free = table.rows(columns)
+    empty = free + table.tied(columns)
+    free -= _load(census.loads, census, table.index, columns)
     for at, name in enumerate(columns):
         if name in census.resources:
             free[:, at] -= census.whole[:, census.resources.index(name)]

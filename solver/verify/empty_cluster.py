@@ -70,11 +70,12 @@ def kinds_of(snapshot: Snapshot, told: ToldApart) -> tuple[_Kind, ...]:
     named = {topology.name: topology for topology in snapshot.topologies}
     found: dict[_Seen, list[Node]] = {}
     for node in snapshot.nodes:
-        have, used, of_node = node.allocatable, node.used, node.labels
+        have, used, tied = node.allocatable, node.used, node.tied
+        of_node = node.labels
         room = tuple(
             (r, num_alone(node, part_named(r)))
             if is_part(r)
-            else (r, have.get(r, 0) - used.get(r, 0))
+            else (r, have.get(r, 0) - used.get(r, 0) + tied.get(r, 0))
             for r in told.resources
         )
         seen = tuple(of_node.get(key) for key in told.labels)

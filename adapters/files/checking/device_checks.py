@@ -26,6 +26,10 @@ def node_device_faults(node: NodeSpec, place: Path) -> Iterator[Fault]:
     Find devices that the node has not, and models that nobody can cut.
     """
     yield from _taken_faults(node, (*place, "taken"))
+    for name, amount in node.tied.items():
+        if amount > (used := node.used.get(name, 0)):
+            what = f"{amount} are tied, and used says {used}"
+            yield (*place, "tied", name), what, "used counts what is tied, too"
     if node.mig is None:
         return
     here: Path = (*place, "mig")

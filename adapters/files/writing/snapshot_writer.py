@@ -153,6 +153,7 @@ def _node(node: Node) -> Record:
             ],
             unschedulable=node.unschedulable,
             used=_used(node),
+            tied=_amounts(node.tied),
             gpuModel=node.gpu_model,
             gpuMemory=node.gpu_memory or None,
             mig=mig_record(node.mig),

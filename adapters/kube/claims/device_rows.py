@@ -17,7 +17,7 @@ from adapters.kube.claims.device_bins import Content, TooManyError, contents
 from adapters.kube.claims.device_choices import Options, chosen_contents, options_of
 from adapters.kube.claims.device_items import Item
 from adapters.kube.claims.facets import MOST_MIXED, Row, facets_of, most_of
-from adapters.kube.claims.given_back import GivenBack
+from adapters.kube.claims.given_back import HoldersGone
 from adapters.kube.claims.node_bins import NodeBin
 from models.resources import CLAIMED_DEVICES, Resources
 
@@ -40,7 +40,8 @@ class DeviceRows:
 
     ``closed`` are nodes where not all kinds of items are planned, with the reason, and
     ``left_out`` the items that are planned nowhere for that.  ``given`` is what some
-    pods with devices give back if they leave, by their keys.
+    pods with devices give back if they leave, by their keys, and ``emptied`` what nodes
+    offer once all of them have left.
     """
 
     items: tuple[Item, ...] = ()
@@ -49,6 +50,7 @@ class DeviceRows:
     closed: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[Item, str] = field(default_factory=dict)
     given: Mapping[str, Resources] = field(default_factory=dict)
+    emptied: Mapping[str, Resources] = field(default_factory=dict)
 
     def asked(self, numbers: Mapping[Item, int]) -> Resources:
         """
@@ -62,20 +64,27 @@ class DeviceRows:
                 found[name] = amount
         return found
 
+    def tied(self, node: str, there: Resources) -> Resources:
+        """
+        Say what a node offers once all have left, beyond what is there.
+        """
+        emptied = self.emptied.get(node, {})
+        return {row: n - there[row] for row, n in emptied.items() if n > there[row]}
+
 
 def device_rows(
     items: Sequence[Item],
     singles: Sequence[Item],
     nodes: Mapping[str, Sequence[NodeBin]],
     first: Sequence[Item] = (),
-    leaving: Mapping[str, Mapping[str, GivenBack]] = MappingProxyType({}),
+    leaving: Mapping[str, HoldersGone] = MappingProxyType({}),
 ) -> DeviceRows:
     """
     Find the rows for some items and the free devices of all nodes.
 
     ``singles`` are the items that bins know, in their order.  A node whose devices more
     kinds of items want than can be told apart offers something to the ``first`` alone.
-    ``leaving`` says by node and pod what would change if that pod left.
+    ``leaving`` says by node what would change if its pods left.
     """
     asked = tuple(options_of(item, singles) for item in items)
     told = _RowsFound()
@@ -90,8 +99,12 @@ def device_rows(
     offered = _offers(held, counts)
     nowhere = _nowhere(items, rows, offered)
     waits = {item: why for item, why in told.left_out.items() if item in nowhere}
+    emptied = {
+        node: counts.of(_held(leaving[node].emptied, asked))
+        for node in sorted(leaving.keys() & held.keys() - closed.keys())
+    }
     given = {key: _counted(change, counts) for key, (change, _) in back.items()}
-    return DeviceRows(tuple(items), rows, offered, closed, waits, given)
+    return DeviceRows(tuple(items), rows, offered, closed, waits, given, emptied)
 
 
 @dataclass(slots=True)
@@ -136,7 +149,7 @@ class _RowsFound:
 
 
 def _back(
-    leaving: Mapping[str, Mapping[str, GivenBack]],
+    leaving: Mapping[str, HoldersGone],
     held: Mapping[str, HeldBins],
     asked: Sequence[Options],
 ) -> dict[str, tuple[_Change, tuple[Row, ...]]]:
@@ -148,7 +161,7 @@ def _back(
         with suppress(TooManyError):
             mine = {
                 key: (_held(each.before, asked), _held(each.after, asked))
-                for key, each in leaving[node].items()
+                for key, each in leaving[node].each.items()
             }
             kinds = frozenset(held[node]).union(*(after for _, after in mine.values()))
             rows = facets_of(kinds, len(asked))

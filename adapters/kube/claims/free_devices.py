@@ -13,7 +13,7 @@ from adapters.kube.claims.device_matching import DeviceMatching
 from adapters.kube.claims.device_pools import Pool, Pools
 from adapters.kube.claims.device_reader import Device, DeviceName
 from adapters.kube.claims.device_requests import HeldDevice
-from adapters.kube.claims.given_back import GivenBack, Holder, given_back
+from adapters.kube.claims.given_back import Holder, HoldersGone, given_back
 from adapters.kube.claims.gpu_shares import shares_had, shares_of, told_of_choices
 from adapters.kube.claims.node_bins import DevicesOfNode, NodeBin
 from adapters.kube.objects.fields import FieldError
@@ -152,11 +152,11 @@ class FreeDevices:
 
     def leaving(
         self, holders: Iterable[Holder], held: Iterable[HeldDevice]
-    ) -> dict[str, dict[str, GivenBack]]:
+    ) -> dict[str, HoldersGone]:
         """
-        Say by node and pod what would change if that pod left, where that is known.
+        Say by node what would change if its pods left, where that is known.
         """
-        found: dict[str, dict[str, GivenBack]] = {}
+        found: dict[str, HoldersGone] = {}
         joined = frozenset(
             self.singles.index(single)
             for item in self.items

@@ -7,7 +7,7 @@ back depends on the others: then it is what it asked for, which is never too muc
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -40,12 +40,22 @@ class GivenBack:
     after: tuple[Contents, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class HoldersGone:
+    """
+    What changes on a node if one pod leaves, and what its bins hold if all left.
+    """
+
+    each: Mapping[str, GivenBack]
+    emptied: tuple[Contents, ...]
+
+
 def given_back(
     holders: Sequence[Holder],
     now: Sequence[NodeBin],
     freed: Sequence[NodeBin],
     joined: frozenset[int],
-) -> dict[str, GivenBack]:
+) -> HoldersGone:
     """
     Say by pod what changes on a node if it leaves, of those that share no bin.
 
@@ -65,7 +75,7 @@ def given_back(
     }
     touched = [{bin_of.get(x.device, -1) for x in who.held} - {-1} for who in holders]
     users = Counter(chain.from_iterable(touched))
-    return {
+    each = {
         who.key: GivenBack(
             before=tuple(
                 contents(each.free)
@@ -77,6 +87,7 @@ def given_back(
         for who, mine in zip(holders, touched, strict=True)
         if all(users[at] == 1 for at in mine)
     }
+    return HoldersGone(each, tuple(held))
 
 
 def _concerned(held: Contents, joined: Iterable[int]) -> bool:

@@ -8,6 +8,7 @@ products where they have the number of a model in common, or say none.
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from adapters.kube.claims.device_reader import MILLI, Device, qualified
 from adapters.kube.claims.gpu_shares import is_gpu_device
@@ -50,11 +51,17 @@ class SaidGpus:
         return ""
 
 
-Claimable = tuple[Resources, SaidGpus]
-"""
-What can be claimed of a node, and what is said of its GPUs.
-"""
-NOTHING: Claimable = ({}, SaidGpus())
+class Claimable(NamedTuple):
+    """
+    What can be claimed of a node, what more once all have left, and what GPUs it says.
+    """
+
+    offered: Resources
+    tied: Resources
+    said: SaidGpus
+
+
+NOTHING = Claimable({}, {}, SaidGpus())
 
 
 def said_of(devices: Iterable[Device]) -> SaidGpus:

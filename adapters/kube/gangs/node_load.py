@@ -218,14 +218,15 @@ class NodeLoads:
         here = sorted(self._pods.get(node.name, {}).values(), key=_by_key)
         ours = [pod for pod in here if self._is_ours(pod)]
         others = [pod for pod in here if not self._is_ours(pod)]
-        claimed, said = _agreed(node, claimable)
+        claimed, tied, said = _agreed(node, claimable)
         said += [f"node {node.name}: {fault}" for fault in record.invalid]
         closer = next((pod for pod in (*ours, *others) if pod.uncounted), None)
         if closer is not None:
             what = f"nothing new goes there, since pod {closer.key} cannot be counted"
             said.append(f"node {node.name}: {what}: {closer.uncounted[0]}")
         load, shared = _load(ours, others)
-        add(load, slots.used)
+        for taken in (slots.used, tied):
+            add(load, taken)
         devices = both(record.devices, beside, node.labels)
         is_shared = devices is not None and devices.contract in contracts
         for name in filter(is_gpu, node.allocatable) if not is_shared else ():
@@ -239,6 +240,7 @@ class NodeLoads:
             node,
             allocatable=offered,
             used=_used(load),
+            tied=tied,
             labels={**labels, NAME_FIELD: node.name} if by_name else labels,
             others=neighbours,
             volumes=volumes,
@@ -285,15 +287,18 @@ def _rivals(
     return (f"node {node}: nothing new shares its GPUs: {devices.problem}",)
 
 
-def _agreed(node: Node, claimable: Claimable) -> tuple[Resources, list[str]]:
+def _agreed(node: Node, claimable: Claimable) -> tuple[Resources, Resources, list[str]]:
     """
-    Give what can be claimed of a node; nothing where its labels say something else.
+    Give what can be claimed of a node, and what of it only once all of ours have left.
+
+    Nothing where its labels say something else.
     """
-    claimed, of_slices = claimable
+    claimed, tied, of_slices = claimable
     what = of_slices.contradiction(node.labels, claimed) if claimed else ""
     if not what:
-        return claimed, []
-    return {}, [f"node {node.name}: no devices by claim: {what}"]
+        every = {**claimed, **{row: claimed[row] + n for row, n in tied.items()}}
+        return every if tied else claimed, tied, []
+    return {}, {}, [f"node {node.name}: no devices by claim: {what}"]
 
 
 def _used(load: Mapping[str, int]) -> dict[str, int]:

@@ -216,9 +216,9 @@ class ClaimedDevices:
         """
         Give what can be claimed of each node, and what is said of its GPUs.
         """
-        none = SaidGpus()
-        offered = self.offered.items()
-        return {at: (what, self.said.get(at, none)) for at, what in offered}
+        tied, said, none = self.rows.tied, self.said, SaidGpus()
+        of = self.offered.items()
+        return {x: Claimable(n, tied(x, n), said.get(x, none)) for x, n in of}
 
     @property
     def counts_gpus(self) -> bool:

@@ -226,6 +226,18 @@ def test_who_has_devices_leaves_for_claims_of_other_kinds(case, strategy):
     assert leaves * number == found
 
 
+def test_a_gpu_that_several_have_slices_of_is_waited_for():
+    slices = [f"gpu-0-mig-3g-40gb-{x}" for x in (0, 4)]
+    runs = [x for at, d in enumerate(slices) for x in holding(f"r{at}", d, HALF)]
+    snapshot = snapshot_of(*cut_gpus("n", 1), *runs, *holding("w", None, WHOLE))
+    plan = solver.decide(snapshot, Policy())
+
+    (tied,) = [node.tied for node in snapshot.nodes if node.tied]
+    assert 1 == tied["claimed-devices.gpu.nvidia.com"]
+    waits = [line.waiting.reason for line in plan.gangs if line.waiting]
+    assert ["InsufficientCapacity"] == [str(reason) for reason in waits]
+
+
 def test_a_tainted_gpu_is_no_room_for_others_once_it_is_given_back():
     taint = {"key": "broken", "effect": "NoSchedule"}
     there = node_slice("n", [gpu(0, taints=[taint]), gpu(1)])
