@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from models.gangs import Gang
 from models.plan import Rule
 from solver.encode.leaving.variables import Leaving
-from solver.encode.variables import Linear, Var
+from solver.encode.variables import Var
 from solver.evict.pod_exits import pod_exits
 from solver.evict.victims import Victim, Wide
 from solver.problem.leaving_pods import NOWHERE, Exit
@@ -40,12 +40,6 @@ class ExitRules:
         for at, wide in enumerate(self.victims.wide):
             self._choose_wide(at, wide)
 
-    def _sum(self, row: Linear) -> int:
-        return row.constant + sum(
-            c * self.value(v)
-            for v, c in zip(row.variables, row.coefficients, strict=True)
-        )
-
     def _choose_small(self) -> None:
         """
         Split what leaves of small gangs.
@@ -56,9 +50,9 @@ class ExitRules:
                 continue
             parting = self.leaving.parting[account]
             alike.sort(key=lambda item: (item[0].cost, item[0].gang.key))
-            moved = self._sum(parting["consolidate"])
+            moved = parting["consolidate"].at(self.value)
             self.moving[account] = alike[:moved]
-            preempted = self._sum(parting["preempt"])
+            preempted = parting["preempt"].at(self.value)
             for i, (victim, node) in enumerate(alike[moved:]):
                 rule: Rule = "preempt" if i < preempted else "reclaim"
                 self.leave(
@@ -78,7 +72,8 @@ class ExitRules:
         if wide.state is None:
             if gone_whole:
                 parting = self.leaving.parting[wide.accounts[0]]
-                rule: Rule = "preempt" if self._sum(parting["preempt"]) else "reclaim"
+                preempted = parting["preempt"].at(self.value)
+                rule: Rule = "preempt" if preempted else "reclaim"
                 runners = list(zip(wide.pods, wide.hosts, strict=True))
                 self.leave(wide.gang, runners, rule, whole=True)
             return
@@ -91,7 +86,7 @@ class ExitRules:
             runners = [(r, node) for victim, node in alike[moved:] for r in victim.pods]
             if gone_whole:
                 runners += self._lost(account, wide)
-            preempted = self._sum(parting["preempt"])
+            preempted = parting["preempt"].at(self.value)
             self.leave(wide.gang, runners[:preempted], "preempt", whole=gone_whole)
             self.leave(wide.gang, runners[preempted:], "reclaim", whole=gone_whole)
 

@@ -2,7 +2,7 @@
 Typed containers of the model's variables, asked for by meaning.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from solver.effort.cp_sat import cp_model
@@ -59,6 +59,13 @@ class Linear:
         for variable, number in zip(self.variables, self.coefficients, strict=True):
             found[variable.index] = found.get(variable.index, 0) + number
         return found
+
+    def at(self, value: Callable[[Var], int]) -> int:
+        """
+        Give what the sum comes to where each variable has some value.
+        """
+        pairs = zip(self.variables, self.coefficients, strict=True)
+        return self.constant + sum(number * value(var) for var, number in pairs)
 
     @property
     def expression(self) -> cp_model.LinearExprT:

@@ -15,7 +15,6 @@ from solver.encode.leaving.round_stage import Stage
 from solver.encode.leaving.whole_round import RoundEncoding, encode_round
 from solver.encode.node_classes import Level
 from solver.encode.tier_rows import aim_at, keep_at, require_better
-from solver.encode.variables import Linear
 from solver.evict.beneficiaries import departures_of
 from solver.evict.open_step import Opened, may_open
 from solver.place.draft import Draft
@@ -224,7 +223,7 @@ class _Choice:
         rows = [self.encoding.tier(key) for key in keys]
         model = self.encoding.model.clone()
         for key, row in zip(keys, rows, strict=True):
-            value = _value(row, answer)
+            value = row.at(answer.value)
             hint_answer(model, answer)
             aim_at(model, row, key.direction)
             goal = Goal(
@@ -246,8 +245,7 @@ class _Choice:
         opened = self.decided.opened
         drafts: dict[Step, Draft] = {}
         for step, stage in self.encoding.stages.items():
-            draft = self._decoded(stage, answer)
-            if draft is not None:
+            if (draft := self._decoded(stage, answer)) is not None:
                 drafts[step] = draft
         self.watch.lap("decode")
         draft = drafts.get(opened.now.step)
@@ -270,7 +268,7 @@ class _Choice:
         decoded, moved = decode_stage(stage, answer.value, self.budget)
         draft = replace(decoded.draft, held=_held(stage, answer))
         values = score(opened.problem, draft, opened.keys)
-        chosen = tuple(_value(stage.encoding.tier(key), answer) for key in opened.keys)
+        chosen = tuple(stage.encoding.tier(key).at(answer.value) for key in opened.keys)
         is_worse = is_better(opened.keys, chosen, values)
         return draft if moved and decoded.whole and not is_worse else None
 
@@ -281,11 +279,3 @@ def _held(stage: Stage, answer: Answer) -> frozenset[str]:
     """
     units = (kind.sample.key for kind in stage.held if answer.value(kind.starts.chosen))
     return frozenset(units)
-
-
-def _value(row: Linear, answer: Answer) -> int:
-    """
-    Give what a sum comes to in an answer.
-    """
-    pairs = zip(row.variables, row.coefficients, strict=True)
-    return row.constant + sum(weight * answer.value(var) for var, weight in pairs)

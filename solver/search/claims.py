@@ -72,9 +72,7 @@ class ClaimedTiers:
         if more is None:
             return False
         answer.extend(more)
-        pairs = zip(row.variables, row.coefficients, strict=True)
-        terms = (answer.value(variable) * weight for variable, weight in pairs)
-        self.held.values[at] = row.constant + sum(terms)
+        self.held.values[at] = row.at(answer.value)
         return True
 
     def _adopt(self, at: int, answer: Answer) -> bool:

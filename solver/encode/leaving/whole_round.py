@@ -7,7 +7,7 @@ say which choice leads to them.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from models.policy import TierName
 from solver.effort.cp_sat import cp_model
@@ -36,6 +36,7 @@ class RoundEncoding:
     model: cp_model.CpModel
     stages: dict[Step, Stage]
     idle: Encoding
+    tiers: dict[TierKey, Linear] = field(default_factory=dict)
 
     @property
     def held(self) -> list[TypeVars]:
@@ -46,8 +47,13 @@ class RoundEncoding:
 
     def tier(self, key: TierKey) -> Linear:
         """
-        Write a tier's value in the whole round.
+        Write a tier's value in the whole round, once: it may need variables.
         """
+        if key not in self.tiers:
+            self.tiers[key] = self._tier(key)
+        return self.tiers[key]
+
+    def _tier(self, key: TierKey) -> Linear:
         idle = self.idle
         if key.name in LOSSES:
             stage = self.stages.get(LOSSES[key.name][0])

@@ -90,7 +90,7 @@ class Permissions:
         self._queues: dict[str, tuple[bool, bool, set[str], _Runtimes]] = {}
         gone = {one.gang for one in problem.frozen.exits} | problem.frozen.stale
         self._decided = gone | _promised(problem)
-        self._is_needed = _needs_others(problem)
+        self._needed = _needed(problem)
         starters = [unit for unit in problem.units if unit.starts]
         leaf = problem.queues.leaf
         self._starters = {leaf(s.gang.queue) for u in starters for s in u.states}
@@ -118,7 +118,10 @@ class Permissions:
         """
         Tell whether a gang is not decided yet, and long enough there.
         """
-        if self._is_needed and any(x.neighbours.selected for x in pod_sets(gang.tree)):
+        if self._needed and not all(
+            self._needed.isdisjoint(leaf.neighbours.selected)
+            for leaf in pod_sets(gang.tree)
+        ):
             return False
         again = gang.evicted_ago
         if again is not None and again < self.policy.evict.again:
@@ -173,16 +176,17 @@ class Permissions:
         )
 
 
-def _needs_others(problem: Problem) -> bool:
+def _needed(problem: Problem) -> set[str]:
     """
-    Tell whether gangs that have their places are near to others, or spread.
+    Name the pods that gangs are near to, or spread among, that have their places.
     """
-    said = (
+    said = [
         leaf.pod_set.neighbours
         for key in (*problem.frozen.places, *problem.frozen.bound)
         for leaf in problem.states[key].leaves
-    )
-    return any(one.near or one.spread for one in said)
+    ]
+    near = {one.near.pods for one in said if one.near}
+    return near | {rule.pods for one in said for rule in one.spread}
 
 
 def _promised(problem: Problem) -> set[str]:
