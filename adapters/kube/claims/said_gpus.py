@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from adapters.kube.claims.device_reader import MILLI, Device, qualified
 from adapters.kube.claims.gpu_shares import is_gpu_device
-from models.resources import CLAIMED_GPUS, SHARES_PER_GPU, Resources
+from models.resources import CLAIMED_GPUS, GPU, SHARES_PER_GPU, Resources
 
 _COUNT, _MEMORY, _PRODUCT = (
     f"nvidia.com/gpu.{word}" for word in ("count", "memory", "product")
@@ -32,14 +32,22 @@ class SaidGpus:
     products: tuple[str, ...] = ()
     memories: tuple[int, ...] = ()
 
-    def contradiction(self, labels: Mapping[str, str], claimed: Resources) -> str:
+    def contradiction(
+        self, labels: Mapping[str, str], claimed: Resources, gpus: int = 0
+    ) -> str:
         """
         Say which label of a node says something else; "" where none does.
+
+        ``gpus`` are those that the node offers beside its slices; however often each
+        may be had, they are no more than its label says.
         """
         there = claimed.get(CLAIMED_GPUS, 0) // SHARES_PER_GPU
         count, memory = (_number(labels.get(name, "")) for name in (_COUNT, _MEMORY))
         if count is not None and there > count:
             return f"label {_COUNT} says {count}, and its slices have {there} GPUs"
+        if count is not None and there and there + min(gpus, count) > count:
+            both = f"its slices have {there} GPUs, and it offers {gpus} {GPU} beside"
+            return f"label {_COUNT} says {count}, {both}"
         near = (abs(m - (memory or 0)) * _TENTH <= m for m in self.memories)
         if memory is not None and self.memories and not any(near):
             found = " or ".join(map(str, self.memories))

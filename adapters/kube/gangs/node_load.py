@@ -294,7 +294,8 @@ def _agreed(node: Node, claimable: Claimable) -> tuple[Resources, Resources, lis
     Nothing where its labels say something else.
     """
     claimed, tied, of_slices = claimable
-    what = of_slices.contradiction(node.labels, claimed) if claimed else ""
+    gpus = node.allocatable.get(GPU, 0)
+    what = of_slices.contradiction(node.labels, claimed, gpus) if claimed else ""
     if not what:
         every = {**claimed, **{row: claimed[row] + n for row, n in tied.items()}}
         return every if tied else claimed, tied, []

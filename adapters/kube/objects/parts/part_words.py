@@ -291,7 +291,7 @@ HAMI_SLOTS = "hami.io/vgpu"
 """
 What nodes of HAMi offer here, as often as their GPUs may be shared.
 """
-_PERCENTS = ("gpu-core", "gpu-memory-ratio")
+_PERCENTS = ("gpu", "gpu-core", "gpu-memory-ratio")
 _KOORDINATOR_SETS = frozenset(
     frozenset(words.split())
     for words in (
@@ -318,11 +318,6 @@ def _koordinator(amounts: Amounts, place: str) -> Read:
         raise FieldError(
             f"{place}.resources", f"{words}: Koordinator does not allow this set"
         )
-    kept = {}
-    if "gpu" in said:
-        percent = said.pop("gpu")
-        said |= {"gpu-core": percent, "gpu-memory-ratio": percent}
-        kept = {f"koordinator.sh/{word}": amount for word, amount in said.items()}
     percents: dict[str, int] = {w: said[w] for w in _PERCENTS if w in said}
     count = said.get("gpu.shared") or _num_whole(percents, place)
     if count > _MOST_DEVICES:
@@ -331,6 +326,10 @@ def _koordinator(amounts: Amounts, place: str) -> Read:
         if percent % count or percent > _ALL * count:
             what = f"{percent} is not {count} times the same percentage up to 100"
             raise FieldError(f"{place}.resources[koordinator.sh/{word}]", what)
+    kept = {}
+    if "gpu" in percents:
+        percents = dict.fromkeys(_PERCENTS[1:], percents["gpu"])
+        kept = {f"koordinator.sh/{word}": n for word, n in percents.items()}
     part = GpuPart(
         KOORDINATOR,
         percents.get("gpu-core", 0) // count * 10,
@@ -350,7 +349,8 @@ def _num_whole(percents: Amounts, place: str) -> int:
         return 1
     for word, percent in percents.items():
         if percent % _ALL or percent != most:
-            what = f"{percent} beside {most} is not a number of whole devices"
+            beside = f" beside {most}" if percent != most else ""
+            what = f"{percent}{beside} is not a number of whole devices"
             raise FieldError(f"{place}.resources[koordinator.sh/{word}]", what)
     return most // _ALL
 

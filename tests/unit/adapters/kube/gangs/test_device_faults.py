@@ -149,6 +149,16 @@ def test_more_gpus_in_slices_than_a_label_says_close_the_devices_of_the_node():
     assert "label nvidia.com/gpu.count says 1, and its slices have 2 GPUs" in said[0]
 
 
+@pytest.mark.parametrize(("plugged", "closed"), [(1, False), (2, True), (20, True)])
+def test_gpus_that_a_device_plugin_gives_are_not_claimed_too(plugged, closed):
+    slices = node_slice("n", [gpu(0), gpu(1)])
+    there = node("n", gpus=plugged, labels={"nvidia.com/gpu.count": "3"})
+    starts, _, said = decided(there, slices, *asking("p"))
+
+    assert ({} if closed else {"p": "n"}) == starts
+    assert closed == any("slices have 2 GPUs, and it offers" in each for each in said)
+
+
 H100, SLICE = "NVIDIA H100 80GB HBM3", "NVIDIA A100-SXM4-40GB MIG 1g.5gb"
 
 

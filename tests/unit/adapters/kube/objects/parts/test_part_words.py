@@ -94,6 +94,13 @@ def test_what_a_contract_would_not_take_is_named_with_its_field(limits):
     assert "spec.containers[0].resources" in detail
 
 
+def test_shares_of_koordinator_are_named_as_the_pod_says_them():
+    _, detail = refusal(node_of("koordinator"), asks("p", **{f"{KOORD}/gpu": 150}))
+
+    field = "pod p, spec.containers[0].resources[koordinator.sh/gpu]"
+    assert f"{field}: 150 is not a number of whole devices" == detail
+
+
 def test_vgpu_without_memory_is_all_of_a_card_and_has_ten_sharers():
     assert GpuPart("vgpu", 100, 1000) == part(**{f"{VGPU}-number": 1})
     assert GpuPart("vgpu", 100, 0, 4000) == part(**{f"{VGPU}-memory": 4000})
