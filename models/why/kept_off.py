@@ -16,7 +16,7 @@ Kinds of rules: what a node is, what a gang asks of it, and who else is on it.
 _SAID = {
     DRAINED: " is closed to new pods, with {free} free",
     TAINT: " is a taint that it does not tolerate{there}",
-    SELECTOR: " is asked for{there} without it",
+    SELECTOR: " {is_asked} for{there} without {it}",
     FREE: "finds too few free volumes of {at} where it may be",
     REACHED: "its volumes are only where {at}{there}",
     ALONE: "no two of its pods may share a host{there}",
@@ -35,7 +35,12 @@ def kept_off(
     free = amount(resource, left)
     there = f"; {free} {are(free)} free on {_named(nodes)}"
     there = there if nodes else ""
-    said = _SAID[kind].format(at=at, free=free, there=there)
+    one = " and " not in at
+    asked = {
+        "is_asked": "is asked" if one else "are asked",
+        "it": "it" if one else "them",
+    }
+    said = _SAID[kind].format(at=at, free=free, there=there, **asked)
     return {"kind": kind, "nodes": len(nodes), "there": said}
 
 

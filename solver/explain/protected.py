@@ -15,6 +15,7 @@ import numpy as np
 from models.devices.gpu_parts import is_part
 from models.resources import GPU, format_duration
 from models.why.reasons import Facts, Reason, Waiting, listed
+from models.why.without_rules import bounds_leaving, protecting_nobody
 from solver.effort.budget import Budget
 from solver.evict.freeze import requests_of
 from solver.evict.gathering import victims_of
@@ -33,6 +34,7 @@ NOT_PREEMPTIBLE = "not preemptible"
 TOO_YOUNG = "within its min runtime"
 IN_BUDGET = "kept by a disruption budget"
 JUST_EVICTED = "evicted a short while ago"
+BOUNDED = "kept by the policy's bounds on what leaves in a round"
 
 
 class Protection:
@@ -105,9 +107,7 @@ class Protection:
     def _by_hand(self, problem: Problem, unit: Unit) -> Draft | None:
         alone = replace(problem, units=(unit, *self._memory))
         opened = open_step(alone, Step.ENTITLED, Draft())
-        if opened is None:
-            return None
-        draft = opened.by_hand().first
+        draft = Draft() if opened is None else opened.by_hand().first
         return draft if draft.starts(unit) else None
 
     @cached_property
@@ -138,10 +138,9 @@ class Protection:
         if is_part(resource) or (problem.room.parts and resource == GPU):
             rows = problem.room.now
             facts = of_devices(problem, unit, nodes, rows, resource)
-        counted = str(facts["resource"])
         held = Counter[str]()
         for one in exits:
-            held[one.gang] += requests_of(problem, one).get(counted, 0)
+            held[one.gang] += requests_of(problem, one).get(str(facts["resource"]), 0)
         names = sorted(held, key=lambda name: (-held[name], name))
         facts |= {
             "used": held.total(),
@@ -162,7 +161,7 @@ def without_protection(problem: Problem) -> Problem:
         name: replace(queue, reclaim_min_runtime=0, preempt_min_runtime=0)
         for name, queue in problem.queues.queues.items()
     }
-    evict = problem.policy.evict.model_copy(update={"again": 0})
+    evict = protecting_nobody(problem.policy.evict)
     return replace(
         problem,
         snapshot=bare,
@@ -190,7 +189,7 @@ def _protector(problem: Problem, one: Exit, kept: Collection[str]) -> str:
 
 def _words_for(problem: Problem, exits: Sequence[Exit]) -> dict[str, str]:
     """
-    Say what keeps each gang, if anything; also that too many leave for some budget.
+    Say what keeps each gang, if anything: itself, a budget, else the policy's bounds.
     """
     leaving = Counter(one.gang for one in exits)
     kept = {
@@ -200,7 +199,9 @@ def _words_for(problem: Problem, exits: Sequence[Exit]) -> dict[str, str]:
         for name in budget.gangs
     }
     words = ((one.gang, _protector(problem, one, kept)) for one in reversed(exits))
-    return {gang: word for gang, word in words if word}
+    found = {gang: word for gang, word in words if word}
+    bounded = not found and bounds_leaving(problem.policy.evict)
+    return dict.fromkeys(leaving, BOUNDED) if bounded else found
 
 
 def protectors(problem: Problem, exits: Sequence[Exit]) -> dict[str, str]:
@@ -241,8 +242,7 @@ def _unbudgeted(problem: Problem, victims: Victims) -> Victims:
 
     def may_leave(account: Account, one: Victim) -> bool:
         wide = victims.wide[account.wide] if account.wide >= 0 else None
-        whole = wide is not None and wide.state is None
-        pods = wide.pods if wide is not None and whole else one.pods
+        pods = one.pods if wide is None or wide.state is not None else wide.pods
         return all(len(pods) <= allowed[at] for at in account.budgets)
 
     kept = {

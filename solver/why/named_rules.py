@@ -22,6 +22,7 @@ from models.why.kept_off import (
 )
 from models.why.reasons import listed
 from models.why.verdicts import Verdict
+from models.why.without_rules import bounds_leaving
 from solver.evict.open_step import remembering, was_evicted
 from solver.explain.room_now import bounds_of
 from solver.problem.neighbours.pods_around import apart_pairs
@@ -217,12 +218,11 @@ def _of_evictions(problem: Problem, unit: Unit) -> Iterator[NamedRule]:
         return
     for queue in _short_of_share(problem, unit)[:1]:
         yield NamedRule(word=Verdict.SHARE, at=queue)
-    evict = problem.policy.evict
-    snapshot = problem.snapshot
+    evict, snapshot = problem.policy.evict, problem.snapshot
     clocks = any(
         queue.reclaim_min_runtime or queue.preempt_min_runtime
         for queue in snapshot.queues
     )
     fixed = any(not gang.preemptible for gang in snapshot.gangs)
-    if clocks or fixed or snapshot.budgets or evict.again:
+    if clocks or fixed or snapshot.budgets or evict.again or bounds_leaving(evict):
         yield NamedRule(word=Verdict.PROTECTED)

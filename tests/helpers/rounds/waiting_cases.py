@@ -13,6 +13,12 @@ from models.policy import Evict, Policy
 from tests.helpers.rounds.cases import random_snapshot
 from tests.helpers.rounds.odd_trees import alike_snapshot, odd_snapshot
 
+_BOUNDS = {
+    "max_pods": (0, 1, 2),
+    "max_gangs": (0, 1),
+    "max_lost_per_gpu": (0, 600, 7200),
+}
+
 
 def with_victims(seed):
     scenario = scenario_of(f"case-{seed}", victim_case(seed))
@@ -64,6 +70,25 @@ def without_evictions(seed):
     return make(seed), Policy(evict=calm)
 
 
+def with_bounds(seed):
+    """
+    Give a round of a policy that bounds what leaves; queues keep no room.
+
+    What is kept from others than who waits is no rule of a core, but binds who moves.
+    """
+    snapshot, policy = with_victims(seed)
+    snapshot = replace(snapshot, queues=tuple(map(_lending, snapshot.queues)))
+    word, bounds = [*_BOUNDS.items()][seed % len(_BOUNDS)]
+    bound = {word: bounds[seed // len(_BOUNDS) % len(bounds)]}
+    evict = policy.evict.model_copy(update=bound)
+    return snapshot, policy.model_copy(update={"evict": evict})
+
+
+def _lending(queue):
+    rules = queue.resources.items()
+    return replace(queue, resources={x: replace(rule, lend=None) for x, rule in rules})
+
+
 def in_haste(policy):
     """
     Give a quarter of the usual limit: what is told must hold of any plan.
@@ -77,6 +102,7 @@ CASES = {
     "odd": alone(odd_snapshot),
     "alike": alone(alike_snapshot),
     "victims": with_victims,
+    "bounded": with_bounds,
     "calm": without_evictions,
     "beside": beside_others,
     "claims": with_claims,

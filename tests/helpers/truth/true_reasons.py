@@ -17,7 +17,9 @@ from models.plan import GangLine, Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
 from models.why.reasons import Reason, Waiting
+from models.why.without_rules import bounds_leaving, protecting_nobody
 from solver.explain.protected import (
+    BOUNDED,
     IN_BUDGET,
     JUST_EVICTED,
     NOT_PREEMPTIBLE,
@@ -107,7 +109,7 @@ class Truth:
         for name, why in re.findall(r"([\w.-]+/[\w.-]+) \(([^)]*)\)", who):
             if not self._is_protected(name, why):
                 yield f"{name} is not {why}"
-        evict = self.policy.evict.model_copy(update={"again": 0})
+        evict = protecting_nobody(self.policy.evict)
         policy = self.policy.model_copy(update={"evict": evict})
         if not starts_by_right(gather(self._lifted()), policy, self.shares, team):
             yield "could not start, were nothing protected"
@@ -239,6 +241,8 @@ class Truth:
                 )
                 pods = (pod for leaf in pod_sets(gang.tree) for pod in leaf.pods)
                 return any(pod.node and pod.seconds < least for pod in pods)
+            case _ if why == BOUNDED:
+                return bounds_leaving(self.policy.evict)
             case _ if why == JUST_EVICTED:
                 return gang.evicted_ago < self.policy.evict.again
         return False

@@ -17,6 +17,7 @@ from models.neighbours import Apart
 from models.nodes import HOSTNAME, Toleration
 from models.queues import QueueResource
 from models.why.verdicts import Verdict
+from models.why.without_rules import protecting_nobody
 from solver.evict.open_step import remembering
 from solver.problem.problem import problem_of
 
@@ -475,6 +476,6 @@ def _unprotected(snapshot, policy, team):
         else gang
         for gang in snapshot.gangs
     )
-    evict = policy.evict.model_copy(update={"again": 0})
+    evict = protecting_nobody(policy.evict)
     world = replace(snapshot, budgets=(), queues=queues, gangs=gangs)
     return world, policy.model_copy(update={"evict": evict})

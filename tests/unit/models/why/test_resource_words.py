@@ -6,7 +6,7 @@ import pytest
 
 from models.devices.gpu_counts import shown_amount, written_amounts
 from models.host_ports import PARTS, port_requests
-from models.why.kept_off import TAINT, kept_off
+from models.why.kept_off import SELECTOR, TAINT, kept_off
 from models.why.resource_words import in_words
 from models.why.verdicts import amount
 
@@ -68,3 +68,11 @@ def test_one_of_a_resource_is_free_and_several_are(resource, left, said):
     facts = kept_off(TAINT, "t", ["a"], resource, left)
 
     assert str(facts["there"]).endswith(said)
+
+
+def test_one_label_is_asked_for_and_several_are():
+    one = kept_off(SELECTOR, "gpu=h100", ["a"], "nvidia.com/gpu", 8)
+    two = kept_off(SELECTOR, "disk=ssd and gpu=h100", ["a"], "nvidia.com/gpu", 8)
+
+    assert " is asked for; 8 GPUs are free on a without it" == one["there"]
+    assert " are asked for; 8 GPUs are free on a without them" == two["there"]

@@ -297,6 +297,22 @@ def test_a_budget_protects_also_who_leaves_whole_where_it_allows_too_few():
     assert "default/below (kept by a disruption budget)" in found.sentence
 
 
+@pytest.mark.parametrize(
+    "bound", [{"maxPods": 1}, {"maxGangs": 0}, {"maxLostPerGpu": 60}]
+)
+def test_bounds_of_the_policy_protect_whom_nothing_else_does(bound):
+    below = gang("below", minimum=2, gpus=8, running=["n0", "n1"])
+    case = snapshot(nodes(2), [below, gang("above", minimum=2, gpus=8, priority=5)])
+    policy = Policy(evict=Evict(**bound))
+
+    found = why(
+        replace(case, gangs=tuple(older(x, 600) for x in case.gangs)), "above", policy
+    )
+
+    assert [("protected", ""), ("room", "")] == rules(found)
+    assert "default/below (kept by the policy's bounds" in found.sentence
+
+
 def test_a_share_that_is_too_small_gives_no_right():
     guest = gang("guest", queue="g", gpus=8, running=["n0"])
     queues = [queue("g", quota=4), queue("o", quota=4)]
