@@ -90,7 +90,7 @@ class Cluster(_ResultRecord):
 
 class ReplaySettings(_ResultRecord):
     """
-    How it was played.
+    How it was played; ``until`` is a word, or the last second that was.
     """
 
     every: Number = None
@@ -98,7 +98,7 @@ class ReplaySettings(_ResultRecord):
     evictions: bool = False
     bucket: Number = None
     block: Number = None
-    until: Name = ""
+    until: Number | Name = ""
     policy: dict[str, Any] = {}
 
 

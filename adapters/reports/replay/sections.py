@@ -205,11 +205,17 @@ def inputs(folder: Folder) -> Facts:
         ),
         ("Run times known to the strategies", settings.estimates or "none"),
         ("Evictions", "yes" if settings.evictions else "no"),
-        ("Ends when", settings.until or NOTHING),
+        ("Ends when", _end(settings.until)),
         ("Seeds", ", ".join(map(str, results.seeds)) or NOTHING),
         ("Policy", _policy(settings.policy)),
     ]
     return Facts(pairs)
+
+
+def _end(until: float | str | None) -> str:
+    if isinstance(until, float):
+        return f"{period(until)} have passed"
+    return until or NOTHING
 
 
 def _tier(tier: object) -> str:

@@ -157,6 +157,15 @@ def test_strategies_that_are_equally_good_are_all_named(tmp_path):
     assert "solver beside greedy" == blocks(page, Grid)[0].caption
 
 
+def test_a_replay_that_was_cut_says_when(folder):
+    path = folder / "results.json"
+    document = json.loads(path.read_text())
+    document["settings"]["until"] = 2400
+    path.write_text(json.dumps(document))
+
+    assert "40 minutes have passed" in plain(as_markdown(page_of(folder)))
+
+
 def test_replay_without_jobs_says_so(tmp_path):
     page = page_of(write_replay(tmp_path, num_jobs=0))
 
