@@ -54,8 +54,10 @@ class DeviceRow:
         what = shown_gpus(in_gpus(own))
         if part.profile:
             what = f"{part.profile} on {_slices(part, node, start)}"
-        elif part.memory:
-            what = memory_words(part.memory)
+        elif part.memory or part.cores != part.share:
+            compute = f"{shown_gpus(part.cores / WHOLE)} compute, " * bool(part.cores)
+            share = f"{shown_gpus(part.share / WHOLE)} of its memory"
+            what = compute + (memory_words(part.memory) if part.memory else share)
         if own:
             self.users.append((who, what))
 

@@ -243,3 +243,17 @@ def test_a_node_does_not_list_what_it_has_without_a_limit(tmp_path, capsys):
 def _row(told, begins):
     (line,) = [line for line in told.splitlines() if line.startswith(begins)]
     return line.split()
+
+
+def test_a_node_says_compute_and_memory_of_parts_that_ask_for_both(tmp_path, capsys):
+    amounts = {"c": {"cores": 0.3, "memory": "8Gi"}, "m": {"memory": "8Gi"}}
+    gangs = [
+        {"name": name, "min": 1, "gpu": gpu} | _on("a", devices=[0])
+        for name, gpu in amounts.items()
+    ]
+    node = {"name": "a", "allocatable": {GPU: 1}, "gpuMemory": "80Gi"}
+    path = tmp_path / "both.yaml"
+    path.write_text(json.dumps(scenario(nodes=[node], gangs=gangs)))
+
+    told = said(capsys, "describe", "node", "a", "-f", str(path))
+    assert "default/c-0 (0.3 compute, 8 GiB), default/m-0 (8 GiB)" in told
