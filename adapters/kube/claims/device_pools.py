@@ -201,6 +201,7 @@ def _pool(name: PoolName, slices: Sequence[_Slice], warnings: list[str]) -> Pool
             raise FieldError("spec.devices", what)
         _check_counters(device, counters)
         devices[device.name] = device
+    _check_places(devices.values())
     _tell(name, devices.values(), warnings)
     return Pool(name, tuple(devices.values()), counters)
 
@@ -265,6 +266,20 @@ def _check_counters(device: Device, counters: Mapping[str, Mapping[str, int]]) -
             if amount > have:
                 more = f"{what}: {_quantity(amount)} of {_quantity(have)}"
                 raise FieldError("spec.devices.consumesCounters", more)
+
+
+def _check_places(devices: Iterable[Device]) -> None:
+    """
+    Refuse counters that devices of several nodes share: nodes are planned apart.
+    """
+    nodes: dict[str, set[str | None]] = {}
+    for device in devices:
+        for known, _ in device.consumes:
+            nodes.setdefault(known, set()).add(device.node)
+    for known, there in nodes.items():
+        if len(there) > 1:
+            what = f"devices of several nodes consume {known!r}, which is not planned"
+            raise FieldError("spec.sharedCounters", what)
 
 
 def _quantity(amount: int) -> str:

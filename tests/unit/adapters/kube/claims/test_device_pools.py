@@ -105,6 +105,26 @@ def test_devices_that_are_left_alone_are_told(why):
     assert any(why in said for said in found.warnings), found.warnings
 
 
+@pytest.mark.parametrize("other", [{"nodeName": "m"}, {"allNodes": True}])
+def test_counters_that_several_nodes_share_are_refused(other):
+    own = {"nodeName": "n"}
+    devices = [
+        gpu(at, consumesCounters=consuming("set", "5"), **where)
+        for at, where in enumerate((own, other))
+    ]
+    raws = [
+        node_slice("n", sharedCounters=SETS, part=0, of=2),
+        node_slice("n", devices, part=1, of=2),
+    ]
+    for raw in raws:
+        del raw["spec"]["nodeName"]
+        raw["spec"]["perDeviceNodeSelection"] = True
+    found = pools_of([*raws, node_slice("m", [gpu(0)])])
+
+    assert [["gpu-0"]] == names(found)
+    assert any("devices of several nodes consume 'set'" in x for x in found.warnings)
+
+
 def test_devices_that_several_nodes_reach_are_told():
     raw = node_slice("n", [gpu(0)])
     del raw["spec"]["nodeName"]
