@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from solver.effort.budget import Budget
 from solver.evict.beneficiaries import departures_of
 from solver.evict.freeze import requests_of
+from solver.evict.stale import letting_go, stale_gangs
 from solver.hold.heads import Head
 from solver.hold.held_nodes import with_heads
 from solver.place.complete import loaded
 from solver.plan.called_back import called_back
 from solver.plan.helped import within_bounds
-from solver.plan.short_lived import conditional
+from solver.plan.short_lived import conditional, started
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem, Unit
 from solver.score.tier import LOSSES
@@ -124,13 +125,11 @@ def _serves(found: Outcome, before: Outcome, unit: Unit) -> bool:
     Nobody may be preempted for others in the queues of that start: it takes part in
     their step.
     """
-    keys = tier_keys(before.problem)
-    gained = tuple(key for key in keys if key.name not in LOSSES)
+    gained = tuple(k for k in tier_keys(before.problem) if k.name not in LOSSES)
     values = (score(x.problem, x.draft, gained) for x in (found, before))
     queues = {state.gang.queue for state in unit.states}
-    gangs = found.problem.gangs
     preempted = any(
-        one.rule == "preempt" and (gangs[one.gang].queue in queues or not queues)
+        one.rule == "preempt" and found.problem.gangs[one.gang].queue in queues
         for one in found.problem.frozen.exits
     )
     return not preempted and is_better(gained, *values)
@@ -142,7 +141,8 @@ def _all_are_needed(found: Outcome) -> bool:
 
     Others may leave so much in the same round that it could have stayed.
     """
-    problem = found.problem
+    helped = started(found) | found.problem.frozen.stale
+    problem = letting_go(found.problem, stale_gangs(found.problem) - helped)
     left = loaded(problem.in_room(problem.room.after), found.draft).room.rows
     named = departures_of(problem)
     held: dict[str, dict[int, Ints]] = {}
