@@ -254,13 +254,14 @@ def _lasting(bare: Problem, budget: Budget, strategy: str) -> Outcome:
 
 def _may_gain(outcome: Outcome, budget: Budget) -> bool:
     """
-    Tell whether more could start by evictions than is proven as near as is asked.
+    Tell whether greedy may find more, by evictions or beside a head on its node.
     """
+    if budget.is_over or any(head.ready for head in outcome.heads):
+        return not budget.is_over
     problem = outcome.problem
     asked = {(str(key.name), key.label): key.gap for key in tier_keys(problem)}
-    some = bool(problem.running_pods or problem.frozen.exits) and not budget.is_over
     return (
-        some
+        bool(problem.running_pods or problem.frozen.exits)
         and problem.policy.evicts(borrowing=False)
         and any(
             tier.proof == "conditional" or tier.gap > asked[tier.name, tier.band]
@@ -302,8 +303,7 @@ def _ranked(bare: Problem, budget: Budget, strategy: str) -> Outcome:
     Plan with all that is reserved, and where that leaves out a higher band, without.
     """
     outcome = _solved(bare, budget, strategy)
-    displaced = _outranked(outcome)
-    if not displaced:
+    if not (displaced := _outranked(outcome)):
         return outcome
     if budget.left <= 0:
         budget.cut.add("reservations")
