@@ -13,6 +13,7 @@ from math import ceil, floor
 from exact.devices import held_devices
 from exact.trees import least_value, satisfied
 from models.gangs import ON_A_NODE, Gang, MatchPolicy, PodPhase, PodSet, Tree, pod_sets
+from models.nodes import Node
 from models.queues import Queue, QueueResource
 from models.resources import (
     GPU,
@@ -259,15 +260,20 @@ def outsiders(snapshot: Snapshot) -> list[tuple[Queue, set[str]]]:
     return found
 
 
+def when_empty(node: Node, name: str) -> int:
+    """
+    Give what a node has of a resource once all pods of ours have left.
+    """
+    taken = node.used.get(name, 0) - node.tied.get(name, 0)
+    return max(0, node.allocatable.get(name, 0) - taken)
+
+
 def _whole(snapshot: Snapshot) -> Queue:
     """
     Give the cluster as a queue without a name that holds all that there is.
     """
     totals = summed(
-        {
-            name: max(0, n - node.used.get(name, 0) + node.tied.get(name, 0))
-            for name, n in node.allocatable.items()
-        }
+        {name: when_empty(node, name) for name in node.allocatable}
         for node in snapshot.nodes
     )
     rules = {name: QueueResource(limit=most) for name, most in totals.items()}

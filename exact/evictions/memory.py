@@ -5,11 +5,11 @@ The memory of evictions in the small model: who was evicted and waits keeps its 
 from collections.abc import Iterable
 
 from exact.evictions.step import Step, total, weighted
+from exact.facts import when_empty
 from exact.finding_others import could_be_beside
 from exact.model import could_start
 from models.devices.gpu_parts import is_part
 from models.gangs import PodSet, pod_sets
-from models.nodes import Node
 from models.policy import Policy
 
 
@@ -75,17 +75,12 @@ def _most(step: Step, leaf: PodSet) -> int:
     for node in step.before.snapshot.nodes:
         if leaf.demand.allows(node):
             empty = [
-                _when_empty(node, name) // amount
+                when_empty(node, name) // amount
                 for name, amount in leaf.requests.items()
                 if amount and not is_part(name)
             ]
             found += min([len(leaf.pods), *empty])
     return found
-
-
-def _when_empty(node: Node, name: str) -> int:
-    taken = node.used.get(name, 0) - node.tied.get(name, 0)
-    return max(0, node.allocatable.get(name, 0) - taken)
 
 
 def waiting(step: Step, keys: Iterable[str]) -> list[str]:

@@ -3,7 +3,6 @@ What is said of a gang where nobody looks for rules: it does not wait, or cannot
 """
 
 from models.plan import GangLine
-from models.policy import Evict
 from models.why.reasons import NOTHING_NEEDED, Waiting, though
 from models.why.verdicts import VERDICT_OF, Blocker, Verdict, WhyWaits
 
@@ -57,19 +56,3 @@ def not_ready(gang: str, waiting: Waiting) -> WhyWaits:
         because=(entry,),
         proof="counting",
     )
-
-
-def bounds_leaving(evict: Evict) -> bool:
-    """
-    Tell whether one round lets only so much leave, whoever it is.
-    """
-    bounds = evict.max_pods, evict.max_gangs, evict.max_lost_per_gpu
-    return any(bound is not None for bound in bounds)
-
-
-def protecting_nobody(evict: Evict) -> Evict:
-    """
-    Give the same without bounds on what leaves, and without pauses after evictions.
-    """
-    free = dict.fromkeys(("max_pods", "max_gangs", "max_lost_per_gpu"))
-    return evict.model_copy(update={**free, "again": 0})

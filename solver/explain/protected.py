@@ -13,9 +13,9 @@ from functools import cached_property
 import numpy as np
 
 from models.devices.gpu_parts import is_part
+from models.eviction_bounds import bounds_leaving, protecting_nobody
 from models.resources import GPU, format_duration
 from models.why.reasons import Facts, Reason, Waiting, listed
-from models.why.without_rules import bounds_leaving, protecting_nobody
 from solver.effort.budget import Budget
 from solver.evict.freeze import requests_of
 from solver.evict.gathering import victims_of

@@ -7,6 +7,7 @@ A rule that could not matter to a unit is not listed.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from models.eviction_bounds import bounds_leaving
 from models.gangs import PodSet
 from models.nodes import HOSTNAME, Node
 from models.why.kept_off import (
@@ -22,7 +23,6 @@ from models.why.kept_off import (
 )
 from models.why.reasons import listed
 from models.why.verdicts import Verdict
-from models.why.without_rules import bounds_leaving
 from solver.evict.open_step import remembering, was_evicted
 from solver.explain.room_now import bounds_of
 from solver.problem.neighbours.pods_around import apart_pairs

@@ -12,12 +12,12 @@ from exact import UndecidedError, gather, starts_by_right, starts_now
 from exact.facts import outsiders
 from exact.trees import least_value
 from models.devices.gpu_parts import is_reckoned
+from models.eviction_bounds import bounds_leaving, protecting_nobody
 from models.gangs import Gang, Pod, PodPhase, pod_sets
 from models.plan import GangLine, Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
 from models.why.reasons import Reason, Waiting
-from models.why.without_rules import bounds_leaving, protecting_nobody
 from solver.explain.protected import (
     BOUNDED,
     IN_BUDGET,

@@ -12,12 +12,12 @@ from exact.alone import only
 from exact.evictions.step import Frozen, Stage
 from exact.evictions.steps import build_step, optimise, second_tiers
 from exact.search import Value
+from models.eviction_bounds import protecting_nobody
 from models.gangs import Group, PodPhase, PodSet, pod_sets
 from models.neighbours import Apart
 from models.nodes import HOSTNAME, Toleration
 from models.queues import QueueResource
 from models.why.verdicts import Verdict
-from models.why.without_rules import protecting_nobody
 from solver.evict.open_step import remembering
 from solver.problem.problem import problem_of
 
