@@ -75,14 +75,11 @@ def plain(resource: str, number: int) -> str:
 
 def _claimed(resource: str, number: int) -> str:
     """
-    Say which devices are claimed: by class, of one shared claim, or so many at once.
+    Say which devices are claimed: by class, or so many at once.
 
     Claims of several kinds that want the same devices take so many parts of them each.
     """
     name = resource.removeprefix(CLAIMED_DEVICES)
-    if name.startswith("shared."):
-        _, namespace, claim = name.split(".", 2)
-        return f"use{'' if number == 1 else 's'} of the devices of {namespace}/{claim}"
     s = "" if number == 1 else "s"
     if counts_several(resource):
         kinds = (_EACH.sub("", _DIGEST.sub("", kind)) for kind in name.split(_SEVERAL))

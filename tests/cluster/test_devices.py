@@ -167,6 +167,45 @@ def test_a_claim_of_a_podgroup_is_reserved_for_the_group(stage, space, scheduler
     assert name not in stage.bound(space).values()
 
 
+def test_pods_that_share_a_claim_are_its_users_and_keep_it_from_nobody(
+    stage, space, scheduler
+):
+    names = stage.nodes(2)
+    stage.create([node_slice(name, [gpu(i) for i in range(4)]) for name in names])
+    sharing(stage, space, "short", 2, 3, 4)  # of a gang with a pod that never comes
+    for name in ("a", "b"):
+        sharing(stage, space, name, 3, 3, 4)
+    eventually(lambda: len(stage.bound(space)) == 6)
+
+    found, pods = claims(stage, space), stage.pods(space)
+    assert [] == devices(found["short"])
+    assert "allocation" not in found["short"].get("status", {})
+    places = set()
+    for name in ("a", "b"):
+        mine = {key: raw for key, raw in pods.items() if key.startswith(f"{name}-")}
+        (where,) = {raw["spec"]["nodeName"] for raw in mine.values()}
+        assert {(where, f"gpu-{i}", "gpus") for i in range(4)} == set(
+            devices(found[name])
+        )
+        assert [FINALIZER] == found[name]["metadata"]["finalizers"]
+        users = {each["uid"] for each in found[name]["status"]["reservedFor"]}
+        assert {raw["metadata"]["uid"] for raw in mine.values()} == users
+        places.add(where)
+    assert set(names) == places
+
+
+def sharing(stage, space: str, name: str, pods: int, least: int, gpus: int) -> None:
+    """
+    Create a gang of pods that share one claim.
+    """
+    stage.create([claim(name, asks("gpus", GPU_CLASS, gpus), space=space)])
+    stage.create([stage.group(space, name, least)])
+    stage.create(
+        pod(space, f"{name}-{i}", gpus=0, labels={GROUP: name}, **claiming(name))
+        for i in range(pods)
+    )
+
+
 GPUS = "example.com/gpu"
 
 

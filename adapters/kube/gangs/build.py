@@ -9,7 +9,8 @@ from adapters.kube.dialects.defaults import Defaults, defaults_of
 from adapters.kube.dialects.notes import priority_classes
 from adapters.kube.dialects.protocol import Claim, Objects
 from adapters.kube.gangs.agreed import priority_of, queue_of
-from adapters.kube.gangs.devices.claimed_devices import ClaimedDevices, with_devices
+from adapters.kube.gangs.devices.claimed_devices import ClaimedDevices
+from adapters.kube.gangs.devices.claiming_members import with_devices
 from adapters.kube.gangs.holds import hold_of
 from adapters.kube.gangs.kept_in_place import kept_in_place, said_of
 from adapters.kube.gangs.membership import Grouped

@@ -8,21 +8,15 @@ from dataclasses import dataclass, field, replace
 
 from adapters.kube.claims.claim_users import ClaimUsers
 from adapters.kube.claims.device_items import Item
-from adapters.kube.claims.device_requests import DeviceClaim
 from adapters.kube.claims.device_rows import DeviceRows
 from adapters.kube.claims.said_gpus import Claimable, SaidGpus
-from adapters.kube.dialects.protocol import Part
-from adapters.kube.gangs.workloads.leaves import Member
-from adapters.kube.gangs.workloads.trees import leaf_paths
 from adapters.kube.objects.constraints import selector_terms
 from adapters.kube.objects.fields import FieldError
 from adapters.kube.objects.pod_record import PodClaim, PodRecord
 from models.gangs import FINISHED, PodPhase
-from models.neighbours import Near, Neighbours
-from models.nodes import HOSTNAME, NodeDemand, Terms
-from models.resources import CLAIMED_DEVICES, CLAIMED_GPUS, Resources
+from models.nodes import NodeDemand, Terms
+from models.resources import CLAIMED_GPUS, Resources
 
-UNLIMITED = 2**20
 _MOST_USERS = 256
 
 
@@ -32,7 +26,7 @@ class ClaimedDevices:
     The claims of some pods, and the rows that stand for what they ask for.
 
     ``faults`` are items that cannot be evaluated; ``shared`` are the claims that
-    several pods wait for, each with the row that stands for it.  ``shares`` is what
+    several pods wait for.  ``shares`` is what
     items count as GPUs, ``had`` what claims by name do that have their devices, and
     ``said`` what slices say of the GPUs of nodes.
     """
@@ -40,7 +34,7 @@ class ClaimedDevices:
     users: ClaimUsers = field(default_factory=ClaimUsers)
     rows: DeviceRows = field(default_factory=DeviceRows)
     faults: Mapping[Item, str] = field(default_factory=dict)
-    shared: Mapping[str, str] = field(default_factory=dict)
+    shared: frozenset[str] = frozenset()
     shares: Mapping[Item, int] = field(default_factory=dict)
     had: Mapping[str, int] = field(default_factory=dict)
     offered: Mapping[str, Resources] = field(default_factory=dict)
@@ -67,7 +61,7 @@ class ClaimedDevices:
                 self.fault(pod),
                 placed.requests,
                 placed.demand.volumes,
-                self.near(pod),
+                [(key, self.of_claim(key)) for key in self.sharing(pod)],
             )
             for pod in map(self.claiming, pods)
             if pod.claims and pod.phase not in FINISHED
@@ -128,26 +122,21 @@ class ClaimedDevices:
             return f"has {len(claim.users)} users already, which is the most"
         return ""
 
-    def near(self, pod: PodRecord) -> str:
+    def sharing(self, pod: PodRecord) -> tuple[str, ...]:
         """
-        Name the claim that a pod waits for together with others; "" where it does not.
+        Name the claims that a pod waits for together with others.
         """
-        for entry in pod.claims:
-            claim = self.users.claim(pod, entry)
-            if claim is not None and claim.key in self.shared:
-                return claim.key
-        return ""
+        claims = (self.users.claim(pod, entry) for entry in pod.claims)
+        return tuple([x.key for x in claims if x is not None and x.key in self.shared])
 
-    def beside(self, pod: PodRecord, said: Neighbours) -> Neighbours:
+    def of_claim(self, key: str) -> Resources:
         """
-        Keep pods that wait for one claim together on one node.
+        Give the rows of a claim that is shared.
         """
-        key = self.near(pod)
-        if not key or said.near is not None:
-            return said
-        name = f"claim {key}"
-        near = Near(name, (HOSTNAME,))
-        return replace(said, selected=(*said.selected, name), near=near)
+        spec = self.users.claims[key].spec
+        return self.rows.asked(
+            self._known({} if spec is None else self.users.items(spec))
+        )
 
     def placed(self, pod: PodRecord, *, at_most: bool = False) -> PodRecord:
         """
@@ -183,17 +172,18 @@ class ClaimedDevices:
 
     def asked(self, pod: PodRecord) -> dict[str, int]:
         """
-        Give the rows that a pod counts in.
+        Give the rows that a pod counts in, but for claims that it shares.
         """
         numbers: Counter[Item] = Counter()
-        shared: dict[str, int] = {}
         for claim, spec, fault in self.users.specs(pod):
             if claim is not None and claim.key in self.shared:
-                shared[self.shared[claim.key]] = 1
-            elif spec and not fault and self.users.carries(pod, claim):
+                continue
+            if spec and not fault and self.users.carries(pod, claim):
                 numbers.update(self.users.items(spec))
-        known = {i: n for i, n in numbers.items() if i not in self.faults}
-        return {**self.rows.asked(known), **shared}
+        return dict(self.rows.asked(self._known(numbers)))
+
+    def _known(self, items: Mapping[Item, int]) -> dict[Item, int]:
+        return {item: n for item, n in items.items() if item not in self.faults}
 
     def _gpus(self, pod: PodRecord) -> tuple[int, int]:
         """
@@ -249,21 +239,13 @@ def _where_held(users: ClaimUsers, pod: PodRecord) -> list[Terms]:
     return found
 
 
-def shared_row(claim: DeviceClaim) -> str:
-    """
-    Name the row of a claim that several pods wait for.
-    """
-    return f"{CLAIMED_DEVICES}shared.{claim.namespace}.{claim.name}"
-
-
 def offers(
     rows: DeviceRows,
     there: Mapping[str, Sequence[Mapping[str, int]]],
-    waiting: Sequence[tuple[str, Resources, str | None]],
     gpus: Mapping[str, int],
 ) -> dict[str, Resources]:
     """
-    Say what nodes offer: what is free, what our pods there have, and room for sharers.
+    Say what nodes offer: what is free, and what our pods there have.
 
     Parameters
     ----------
@@ -271,84 +253,19 @@ def offers(
         What is free.
     there
         The rows of our pods on each node whose claims have their devices.
-    waiting
-        Of each shared claim that has none yet, the oldest first, its row, what it asks
-        for, and the node where users of it are already.
     gpus
         What the devices of each node count as GPUs, where that is counted.
     """
     found: dict[str, Resources] = {}
-    known: dict[tuple[int, tuple[str, ...], int], Resources] = {}
+    known: dict[tuple[int, int], Resources] = {}
     for node, free in rows.offered.items():
-        mine = [each for each in waiting if each[2] in {None, node}]
         number = gpus.get(node, 0)
-        key = id(free), tuple(row for row, *_ in mine), number
-        if key not in known:
-            left = _kept_back(free, mine, [row for row, *_ in waiting])
-            known[key] = {**left, CLAIMED_GPUS: number} if number else left
-        left = known[key]
+        left = known.get((id(free), number))
+        if left is None:
+            left = {**free, CLAIMED_GPUS: number} if number else free
+            known[id(free), number] = left
         for asked in there.get(node, ()):
             for name, n in asked.items():
                 left = {**left, name: left.get(name, 0) + n}
         found[node] = left
     return found
-
-
-def _kept_back(
-    free: Resources,
-    mine: Iterable[tuple[str, Resources, str | None]],
-    rows: Iterable[str],
-) -> Resources:
-    """
-    Keep room on a node for each claim that fits; of its row there is plenty then.
-    """
-    left = {**free, **dict.fromkeys(rows, 0)}
-    for row, asked, _ in mine:
-        if all(left.get(name, 0) >= n for name, n in asked.items()):
-            left[row] = UNLIMITED
-            for name, n in asked.items():
-                left[name] -= n
-    return left
-
-
-def with_devices(
-    devices: ClaimedDevices, members: list[Member], part: Part
-) -> list[Member]:
-    """
-    Let pods ask for the devices that they claim.
-
-    Those of one leaf stay alike where their tree says an order of leaves.
-    """
-    claiming = [devices.claiming(member.pod) for member in members]
-    if not any(pod.claims for pod in claiming):
-        return members
-    is_ordered = any(leaf.after for _, leaf in leaf_paths(part))
-    placed = [
-        replace(
-            m,
-            pod=devices.placed(pod, at_most=is_ordered),
-            neighbours=devices.beside(pod, m.neighbours),
-        )
-        if pod.claims and pod.phase not in FINISHED
-        else m
-        for m, pod in zip(members, claiming, strict=True)
-    ]
-    return _alike(placed) if is_ordered else placed
-
-
-def _alike(members: Sequence[Member]) -> list[Member]:
-    """
-    Let the pods of each leaf with claims count in rows as much as any of them does.
-    """
-    most: dict[str, dict[str, int]] = {}
-    for m in members:
-        own = most.setdefault(m.leaf, {})
-        for name, amount in m.pod.requests.items():
-            if name.startswith(CLAIMED_DEVICES):
-                own[name] = max(own.get(name, 0), amount)
-    return [
-        replace(m, pod=replace(m.pod, requests={**m.pod.requests, **most[m.leaf]}))
-        if m.pod.claims and m.pod.phase not in FINISHED
-        else m
-        for m in members
-    ]

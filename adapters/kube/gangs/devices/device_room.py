@@ -18,7 +18,6 @@ from adapters.kube.dialects.protocol import Objects
 from adapters.kube.gangs.devices.claimed_devices import (
     ClaimedDevices,
     offers,
-    shared_row,
 )
 from adapters.kube.objects.fields import mapping
 from adapters.kube.objects.node_record import NodeRecord
@@ -157,19 +156,17 @@ def _items(users: ClaimUsers, pods: Iterable[PodRecord]) -> Sequence[Item]:
     return [*dict.fromkeys(found)]
 
 
-def _shared(users: ClaimUsers, pods: Iterable[PodRecord]) -> dict[str, str]:
+def _shared(users: ClaimUsers, pods: Iterable[PodRecord]) -> frozenset[str]:
     """
-    Name the row of each claim without devices that several pods use.
+    Name the claims without devices that several pods use.
     """
-    found = {}
-    for pod in pods:
-        for entry in pod.claims:
-            claim = users.claim(pod, entry)
-            if claim is None or claim.held is not None or claim.key in found:
-                continue
-            if len(users.users.get(claim.key, ())) > 1 and claim.spec is not None:
-                found[claim.key] = shared_row(claim)
-    return found
+    claims = (users.claim(pod, entry) for pod in pods for entry in pod.claims)
+    return frozenset(
+        claim.key
+        for claim in claims
+        if claim is not None and claim.held is None and claim.spec is not None
+        if len(users.users.get(claim.key, ())) > 1
+    )
 
 
 def _holders(users: ClaimUsers, pods: Iterable[PodRecord]) -> Iterator[Holder]:
@@ -208,37 +205,18 @@ def _had(
 
 
 def _offered(
-    found: ClaimedDevices, pods: Sequence[PodRecord], gpus: Mapping[str, int]
+    found: ClaimedDevices, pods: Iterable[PodRecord], gpus: Mapping[str, int]
 ) -> Mapping[str, Resources]:
     """
-    Say what nodes offer; claims that are shared come by the age of their users.
+    Say what nodes offer.
     """
     there: dict[str, list[Resources]] = {}
-    at: dict[str, str | None] = {}
-    users = found.users
-    for pod in sorted(pods, key=_turn):
+    for pod in pods:
         if pod.phase in ON_A_NODE and pod.node is not None:
             has_all = all(
                 claim is None or claim.held is not None
-                for claim, _, _ in users.specs(pod)
+                for claim, _, _ in found.users.specs(pod)
             )
             if has_all and (asked := found.taken(pod)):
                 there.setdefault(pod.node, []).append(asked)
-        for entry in pod.claims:
-            claim = users.claim(pod, entry)
-            if claim is not None and claim.key in found.shared:
-                at.setdefault(claim.key, pod.node)
-    waiting = [
-        (found.shared[key], _asked(found, key), node) for key, node in at.items()
-    ]
-    return offers(found.rows, there, waiting, gpus)
-
-
-def _asked(found: ClaimedDevices, key: str) -> Resources:
-    """
-    Give the rows of a claim that is shared.
-    """
-    spec = found.users.claims[key].spec
-    items = found.users.items(spec) if spec is not None else {}
-    known = {item: n for item, n in items.items() if item not in found.faults}
-    return found.rows.asked(known)
+    return offers(found.rows, there, gpus)

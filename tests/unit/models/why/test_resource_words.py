@@ -33,7 +33,6 @@ from models.why.verdicts import amount
             "parts of claimed devices (mig, gpu or mig)",
         ),
         ("claimed-devices.gpu_with_nic", "sets of claimed devices (gpu with nic)"),
-        ("claimed-devices.shared.team.pool.a", "uses of the devices of team/pool.a"),
         ("host-port/TCP/80", "host port 80/TCP"),
         ("nvidia.com/gpu", "nvidia.com/gpu"),
     ],

@@ -209,19 +209,6 @@ def test_whole_or_halves_start_where_they_can():
     assert not starts(*cut_gpus("n", 1), *gang)
 
 
-def test_pods_that_share_a_claim_start_on_one_node():
-    slices = [node_slice(name, [gpu(0)]) for name in ("n", "m")]
-    shared = [
-        pod_group("g", 3),
-        claim("c", asks("r", GPU_CLASS)),
-        *(claims_of(f"p-{i}", "c", labels=in_group("g")) for i in range(3)),
-    ]
-    found = starts(*slices, *shared, nodes=("n", "m"))
-
-    assert 3 == len(found)
-    assert 1 == len(set(found.values()))
-
-
 def test_a_claim_that_has_devices_leads_its_pod_there():
     slices = [node_slice(name, [gpu(0)]) for name in ("n", "m")]
     held = allocated(claim("p", asks("r", GPU_CLASS)), "gpu-0", at="m", users=["p"])
