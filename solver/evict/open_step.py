@@ -72,11 +72,10 @@ class Opened:
         Where somebody still waits of a higher band than one for whom there is room now,
         it is tried before those get theirs, too.
         """
-        problem = self.problem
         if budget is not None:
             budget.until = None
         best = self._by_hand(self.idle, self.idle, budget)
-        others = without_lower(problem, best, self.idle)
+        others = without_lower(self.problem, best, self.idle)
         if others is not None:
             best = self._by_hand(others, best, budget)
         return replace(self, first=best)
@@ -319,14 +318,15 @@ def _without_evictions(
     problem: Problem, ready: Draft, keys: Sequence[TierKey], budget: Budget | None
 ) -> Draft:
     """
-    Start what has room now, by hand or going on from what is ready.
+    Start what has room now, by hand or going on from what others are reserved beside.
     """
     fresh = _by_queue(problem, budget)
     if not ready.places:
         return fresh
     going_on = complete(problem, ready, budget)
     values = score(problem, going_on, keys), score(problem, fresh, keys)
-    return going_on if is_better(tuple(keys), *values) else fresh
+    kept = strands_reserved(problem, fresh) or is_better(tuple(keys), *values)
+    return going_on if kept else fresh
 
 
 def _by_queue(problem: Problem, budget: Budget | None) -> Draft:

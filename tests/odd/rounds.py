@@ -14,6 +14,7 @@ from tests.odd.gangs import add_gangs
 from tests.odd.middle import middle_round
 from tests.odd.parts import add_parts
 from tests.odd.policies import draw_policy
+from tests.odd.timed import add_times
 from tests.odd.world import Part, World
 
 ODDNESS = (0.02, 0.05, 0.1, 0.2)
@@ -39,6 +40,10 @@ Where it says so, the cluster is full, and mostly somebody may leave for who wai
 BESIDE = "beside"
 """
 Where it says so, many look at who is around them, or share free volumes.
+"""
+TIMED = "timed"
+"""
+Where it says so, much is known of time: ages, run times, what was held, and for whom.
 """
 MIDDLE = "middle"
 """
@@ -68,6 +73,8 @@ def odd_round(seed: object) -> Part:
             _let_go_stale(Random(f"odd-stale-{seed}-{again}"), document["given"])
         if LENT in kinds:
             _lend(Random(f"odd-lent-{seed}-{again}"), document)
+        if TIMED in kinds:
+            add_times(Random(f"odd-timed-{seed}-{again}"), document)
         if BESIDE in kinds:
             add_beside(Random(f"odd-beside-{seed}-{again}"), document)
         if read(document) is not None:
