@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from types import MappingProxyType
 
+import numpy as np
+
 from adapters.kube.claims.device_bins import Content, TooManyError, contents
 from adapters.kube.claims.device_choices import Options, chosen_contents, options_of
 from adapters.kube.claims.device_items import Item
@@ -175,8 +177,11 @@ class _RowCounts:
     """
 
     def __init__(self, rows: Mapping[str, Row]) -> None:
-        self._rows = rows
-        self._known: dict[tuple[Content, ...], tuple[int, ...]] = {}
+        self._rows = [*rows]
+        number = len(next(iter(rows.values()), ()))
+        matrix = np.array([*rows.values()], dtype=np.int64)
+        self._matrix = matrix.reshape(len(rows), number)
+        self._known: dict[tuple[Content, ...], list[int]] = {}
 
     def of(self, here: HeldBins) -> dict[str, int]:
         """
@@ -186,8 +191,7 @@ class _RowCounts:
         for each, number in here.items():
             most = self._known.get(each)
             if most is None:
-                found = (most_of(row, each) for row in self._rows.values())
-                most = self._known[each] = tuple(found)
+                most = self._known[each] = most_of(self._matrix, each)
             total = [a + number * b for a, b in zip(total, most, strict=True)]
         return dict(zip(self._rows, total, strict=True))
 

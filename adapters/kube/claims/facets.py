@@ -42,13 +42,13 @@ and where each holds one.
 """
 
 
-def most_of(row: Row, contents: Sequence[Content]) -> int:
+def most_of(rows: _Ints, contents: Sequence[Content] | _Ints) -> list[int]:
     """
-    Give the most that a content of a bin counts in a row.
+    Give the most that a content of a bin counts in each of some rows.
     """
-    return max(
-        sum(a * x for a, x in zip(row, content, strict=True)) for content in contents
-    )
+    counted = rows @ np.asarray(contents, dtype=np.int64).T
+    most: list[int] = counted.max(axis=1).tolist()
+    return most
 
 
 @lru_cache(maxsize=4096)
@@ -102,17 +102,36 @@ def _rows(own: tuple[tuple[Content, ...], ...], number: int) -> tuple[Row, ...]:
         return ((1,),)
     points = [np.array(contents, dtype=np.int64) for contents in own]
     candidates = _candidates_for(points)
-    counted = [candidates @ each.T for each in points]
-    tight = [values == values.max(axis=1, keepdims=True) for values in counted]
-    directions = (candidates == 0).sum(axis=1)
-    directions += sum(each.sum(axis=1) - 1 for each in tight)
-    some = np.flatnonzero(directions >= number - 1)
-    parts = -(-len(some) * sum(map(len, points)) // _AT_ONCE)
-    found = [
-        at[_are_facets(candidates[at], points, [each[at] for each in tight])]
-        for at in np.array_split(some, max(1, parts))
-    ]
-    return tuple(map(tuple, candidates[np.concatenate(found)].tolist()))
+    parts = _parts(candidates, points)
+    some = np.concatenate([_may_be_facets(rows, points) for rows in parts])
+    found = [rows[_are_facets(rows, points)] for rows in _parts(some, points)]
+    return tuple(map(tuple, np.concatenate(found).tolist()))
+
+
+def _parts(rows: _Ints, points: Sequence[_Ints]) -> list[_Ints]:
+    """
+    Part rows so that what they count of all points is never too much at once.
+    """
+    number = -(-len(rows) * sum(map(len, points)) // _AT_ONCE)
+    return np.array_split(rows, max(1, number))
+
+
+def _may_be_facets(rows: _Ints, points: Sequence[_Ints]) -> _Ints:
+    """
+    Leave out the rows that touch too few points.
+    """
+    directions = (rows == 0).sum(axis=1)
+    directions += sum(_touched(rows, each).sum(axis=1) - 1 for each in points)
+    found: _Ints = rows[directions >= rows.shape[1] - 1]
+    return found
+
+
+def _touched(rows: _Ints, points: _Ints) -> NDArray[np.bool_]:
+    """
+    Tell which points count most in each row.
+    """
+    counted = rows @ points.T
+    return np.asarray(counted == counted.max(axis=1, keepdims=True))
 
 
 def _candidates_for(points: Sequence[_Ints]) -> _Ints:
@@ -137,23 +156,45 @@ def _candidates_for(points: Sequence[_Ints]) -> _Ints:
     _must_be_few(len(beside), MOST_MIXED)
     _must_be_few(len(alone), MOST_MIXED)
     some = _small(len(beside), _LARGEST[len(beside)])
-    found = np.zeros((1 + len(some), number), dtype=np.int64)
-    found[1:, beside] = some
-    for at in alone:
-        found = _with_alone(found, at, points)
+    rows = np.zeros((1 + len(some), number), dtype=np.int64)
+    rows[1:, beside] = some
+    found = _in_all_orders(rows, alone, points)
     return found[found.any(axis=1)]
+
+
+def _in_all_orders(rows: _Ints, alone: Sequence[int], points: Sequence[_Ints]) -> _Ints:
+    """
+    Give numbers to kinds that have their bins for themselves, one after the other.
+
+    In one bin a kind may count as much as kinds beside others do, in another bin as
+    much as a kind that has that one for itself: then it comes after that.
+    """
+    known = {frozenset[int](): rows}
+    for turn in alone:
+        grown: dict[frozenset[int], list[_Ints]] = {}
+        for some, each in known.items():
+            for at in alone if len(points) > 1 else [turn]:
+                if at not in some:
+                    more = _with_alone(each, at, points)
+                    grown.setdefault(some | {at}, []).append(more)
+        known = {some: _distinct(np.concatenate(each)) for some, each in grown.items()}
+    (found,) = known.values()
+    return found
 
 
 def _with_alone(rows: _Ints, at: int, points: Sequence[_Ints]) -> _Ints:
     """
     Let a kind that has its bin for itself count as much as all others there do at most.
+
+    It counts no less in any facet: it could count more, and nothing would be cut off.
     """
-    found = [rows]
+    found = []
     for each in points:
         own = int(each[:, at].max())
         if own:
             more = rows * own
-            more[:, at] = (rows @ each.T).max(axis=1)
+            parts = _parts(rows, points)
+            more[:, at] = [most for some in parts for most in most_of(some, each)]
             found.append(more)
     every = np.concatenate([*found, np.eye(rows.shape[1], dtype=np.int64)[[at]]])
     common = np.maximum(np.gcd.reduce(every, axis=1), 1)
@@ -189,15 +230,14 @@ def _small(number: int, largest: int) -> _Ints:
     return np.array(rows, dtype=np.int64).reshape(len(rows), number)
 
 
-def _are_facets(
-    rows: _Ints, points: Sequence[_Ints], tight: Sequence[NDArray[np.bool_]]
-) -> NDArray[np.bool_]:
+def _are_facets(rows: _Ints, points: Sequence[_Ints]) -> NDArray[np.bool_]:
     """
     Tell whether what touches each row leaves one direction only.
     """
     number = rows.shape[1]
     lines = [np.eye(number, dtype=np.int64) * (rows == 0)[:, :, None]]
-    for each, which in zip(points, tight, strict=True):
+    for each in points:
+        which = _touched(rows, each)
         first = each[which.argmax(axis=1)]
         lines.append((each - first[:, None]) * which[:, :, None])
     ranks = np.linalg.matrix_rank(np.concatenate(lines, axis=1))
