@@ -16,7 +16,7 @@ A node, a kind, the claims of it that are there already, and those that come.
 """
 _MOST = 1_000_000
 _Piece = tuple[ReachedVolumes, int]
-_Given = dict[_Piece, Sequence[_Piece]]
+_Given = dict[_Piece, Sequence[ReachedVolumes]]
 
 
 Shared = tuple[tuple[str, str], Node, int, Sum]
@@ -62,8 +62,7 @@ def _for_all(
     small.cp.add(cp_model.LinearExpr.sum(list(chosen.values())) <= 1)
     now = [node for _, node, there, _ in pods if there]
     both = [x for x in sorted(every) if all(x in node.volumes for node in now)]
-    pieces = [(one, at) for one in both for at in range(one.number)]
-    has = bool(now) and _augments(pieces, given, set())
+    has = bool(now) and _augments(both, given, set())
     for _, node, there, coming in pods:
         reached = [var for one, var in chosen.items() if one in node.volumes]
         number = cp_model.LinearExpr.sum([0, *reached])
@@ -81,17 +80,17 @@ def finds_one(node: Node, kind: str, given: _Given) -> bool:
     """
     Give one more claim a volume, if others that have some may take other ones.
     """
-    suited = [
-        (one, at)
-        for one in node.volumes
-        if kind in one.kinds
-        for at in range(one.number)
-    ]
+    suited = [one for one in node.volumes if kind in one.kinds]
     return _augments(suited, given, set())
 
 
-def _augments(suited: Sequence[_Piece], given: _Given, seen: set[_Piece]) -> bool:
-    for piece in suited:
+def _augments(
+    suited: Sequence[ReachedVolumes], given: _Given, seen: set[_Piece]
+) -> bool:
+    """
+    Give one of some volumes, of which each may be there a million times.
+    """
+    for piece in ((one, at) for one in suited for at in range(one.number)):
         if piece in seen:
             continue
         seen.add(piece)
