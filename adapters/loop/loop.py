@@ -101,10 +101,10 @@ class Loop:
             carrying.begin(held)
         elif self._timing.is_quiet:
             self._tell(lambda to: to.skipped())
-            if self._remembering.is_due and not binds:
-                self._remembering.keep()
         elif not self._is_awaiting():
             self._round()
+        if self._timing.quiet is not None and carrying.running is None:
+            self._remembering.keep_if_due()
 
     def _lead(self) -> bool:
         """
@@ -199,9 +199,9 @@ class Loop:
         self._about = ended.turn.snapshot
         self._carrying.end(ended)
         if not ended.went_well:
-            if ended.done is not None:
-                self._remembering.owe()
             self._timing.quiet, self._timing.rest = None, _AFTER_FAILURE
+        if ended.done is not None and (self._remembering.is_due or not ended.went_well):
+            self._remembering.owe()
         if ended.error is not None:
             raise ended.error
 

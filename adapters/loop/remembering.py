@@ -44,6 +44,13 @@ class Remembering:
         if self._owed is None:
             self._owed = self.parts.clock()
 
+    def keep_if_due(self) -> None:
+        """
+        Keep it where nothing needs it now, lest much be lost with us.
+        """
+        if self.is_due:
+            self.keep()
+
     def keep(self) -> None:
         """
         Keep it.

@@ -3,7 +3,7 @@ Gangs whose pods claim devices: all claims get theirs, then the pods are bound.
 
 Where a claim of a gang gets none, or a pod is not bound, what was written for it is
 taken back, so that no devices are had by nobody.  What a leader before us left so is
-found by looking at all claims, once a round.
+found by looking at all claims, every now and then.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -3,7 +3,7 @@ What a loop does in a round: plan, carry out, remember.
 """
 
 from tests.helpers.build import gang, nodes, snapshot
-from tests.unit.adapters.loop.playing import break_off
+from tests.unit.adapters.loop.playing import RUNS, WAITS, break_off
 
 
 def test_what_can_start_is_carried_out(play):
@@ -110,3 +110,29 @@ def test_what_broke_while_it_was_carried_out_leaves_its_intent_as_it_is(play):
     play.step()
 
     assert 0 == play.sink.remembered
+
+
+def test_what_is_remembered_is_kept_also_where_something_changes_before_each_look(play):
+    play.step()
+    play.finish()
+    for _ in range(5):
+        play.source.change(RUNS)
+        play.step()
+    before = play.sink.remembered
+    play.parts.clock.now += 60.0
+    play.source.change()
+    play.step()
+
+    assert (0, 1) == (before, play.sink.remembered)
+
+
+def test_what_is_remembered_is_kept_also_where_each_look_finds_something_to_do(play):
+    kept = []
+    for _ in range(5):
+        play.parts.clock.now += 60.0
+        play.source.change(WAITS)
+        play.step()
+        play.finish()
+        kept.append(play.sink.remembered)
+
+    assert [0, 1, 2, 3, 4] == kept
