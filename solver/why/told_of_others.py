@@ -34,9 +34,8 @@ def of_others(ask: StartUnder, core: Rules, given: GivenToOthers) -> Blocker:
     Say who gets what a unit could have used, were it alone or others left for it.
     """
     found, alone = _of_others(ask, core, given), frozenset(ask.rules) - {OUTRANKED}
-    if not (ask.answer(alone) and ask.proof(alone)):
-        return found
-    return replace(found, facts={**found.facts, "evicting": 1})
+    evicts = ask.answer(alone) and ask.proof(alone)
+    return replace(found, facts={**found.facts, "evicting": 1}) if evicts else found
 
 
 def _of_others(ask: StartUnder, core: Rules, given: GivenToOthers) -> Blocker:
@@ -66,9 +65,8 @@ def _of_room(
     Say who gets room under some rules where a unit may be, or where its pods fit now.
     """
     problem, unit = ask.world(rules - {OUTRANKED})
-    nodes, then = matching(problem, unit), ask.world(rules)[0].room.now
-    if fitting:
-        nodes &= fitting_nodes(problem, unit)
+    may, then = matching(problem, unit), ask.world(rules)[0].room.now
+    nodes = may & fitting_nodes(problem, unit) if fitting else may
     rest = then[nodes].clip(min=0).sum(axis=0)
     device = lacking_device(problem, unit, rest)
     shares = given.amounts(GPU_SHARE, lambda _, node: bool(nodes[node]))
@@ -80,7 +78,9 @@ def _of_room(
     less = np.where(rest < free, rest, NEVER_SHORT) if fitting else rest
     column, resource, needs = strain(problem, unit, less)
     shares = given.amounts(resource, lambda _, node: bool(nodes[node]))
-    return taken(resource, needs, int(free[column]), shares)
+    every = problem.room.now[may, column].clip(min=0).sum()
+    words = {"rest": " where it fits"} if free[column] < every else {}
+    return taken(resource, needs, int(free[column]), shares, words=words)
 
 
 def _of_limit(

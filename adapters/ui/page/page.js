@@ -156,7 +156,7 @@ function show() {
     maps[1].show(state.other, state.other.cells, "plan");
   }
   showQueues(frame, frame.cells, view);
-  showWaits(frame, places(frame), pick);
+  showWaits(frame, places(frame), openFromList);
   light();
   showPlan(state.frame, state.other);
   if ((view === "other" || view === "both") && !state.other) askOther();
@@ -192,6 +192,12 @@ function pick(name) {
   for (const button of document.querySelectorAll("#waits button"))
     button.setAttribute("aria-pressed", String($("b", button).textContent === name));
   for (const map of maps) map.find(name);
+}
+
+function openFromList(name) {
+  // The list may be far below what it opens.
+  pick(name);
+  $("#gang").scrollIntoView({block: "nearest"});
 }
 
 function find(text) {

@@ -130,6 +130,27 @@ def test_a_gang_is_lit_up_by_click_by_key_and_from_the_list(browser, small):
 
 
 @WITH_BROWSER
+def test_beside_many_queues_who_waits_is_in_reach_and_opens_where_it_is_seen(browser):
+    store = FrameStore("a test", live=False)
+    many = [queue(f"q{at}", quota=1) for at in range(60)]
+    waits = [gang(f"g{at}", queue="q0", gpus=9) for at in range(3)]
+    show(store, snapshot([node("n0")], waits, many))
+    place = "document.querySelector('{}').getBoundingClientRect()"
+    with served(store) as server:
+        opened(browser, server, "phone")
+        waiting = browser.evaluate(f"{place.format('#waits')}.top")
+        browser.evaluate("document.querySelector('#waits').scrollIntoView()")
+        browser.evaluate("document.querySelector('#waits button').click()")
+        below = browser.evaluate(f"innerHeight - {place.format('#gang-head')}.top")
+        top = browser.evaluate(f"{place.format('#gang-head')}.bottom")
+
+    assert waiting < 2 * SCREENS["phone"][1]
+    assert below > 0
+    assert top > 0
+    assert [] == browser.complaints()
+
+
+@WITH_BROWSER
 def test_why_a_gang_waits_is_proven_when_it_is_lit_up(browser):
     store = FrameStore("a test", live=False)
     there = snapshot(

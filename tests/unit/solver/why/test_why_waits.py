@@ -188,6 +188,15 @@ def test_who_gets_what_it_could_have_used_is_named():
     ) == found.sentence
 
 
+def test_what_is_free_beside_what_it_could_use_is_not_said_to_be_all():
+    first = gang("first", gpus=6, priority=5)
+    there = [*nodes(1), node("odd", gpus=1)]
+    found = why(snapshot(there, [first, gang("late", gpus=4)]), "late")
+
+    assert [("outranked", ""), ("room", "")] == rules(found)
+    assert found.sentence.endswith("of 8 GPUs that are free where it fits")
+
+
 def test_what_the_search_left_open_is_said_with_its_gap():
     running = gang("runs", queue="p", gpus=8, running=["n0"])
     first = gang("first", queue="q", gpus=8, priority=5)
