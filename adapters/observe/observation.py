@@ -38,6 +38,10 @@ Seconds of a round after which no more gangs are asked why a plan left them out.
 _MOST_NAMED = 10
 _WAITS = "Waiting"
 _LEFT = frozenset({"Evict", "Move"})
+_FACTS = ("queue", "priority", "min", "pods", "gpus")
+"""
+What a gang is; that stays as it was when it was whole, while its pods end.
+"""
 Said = Callable[[Iterable[str]], str]
 
 
@@ -228,7 +232,7 @@ class Observer:
             if change:
                 yield {"gang": gang.key, **change}
         for key in [key for key in self._known if key not in here]:
-            del self._known[key]
+            self._since.evicted -= self._known.pop(key).running
             yield {"gang": key, "gone": True}
 
     def _change(
@@ -242,11 +246,14 @@ class Observer:
         ended = {pod.uid or pod.name for pod in pods if pod.phase in FINISHED}
         if known is not None and (gone := len(known.running - running - ended)):
             left[gang.key] += gone
-        now = self._standing(gang, line, running, known)
+        now = {**_facts(gang, line), **self._standing(gang, line, running, known)}
         if known is None:
             self._known[gang.key] = _WrittenGang(now, running)
-            return {**_facts(gang, line), **now}
+            return {"age": gang.age, **now}
+        self._since.evicted -= known.running - running
         before, known.wrote, known.running = known.wrote, now, running
+        if before["whole"]:
+            now |= {key: before[key] for key in _FACTS}
         return {key: value for key, value in now.items() if before.get(key) != value}
 
     def _standing(
@@ -347,13 +354,12 @@ def observed_in(folder: str, shard: str) -> Path:
 
 def _facts(gang: Gang, line: GangLine) -> dict[str, Any]:
     """
-    Say once of a gang what does not change.
+    Say what a gang is, which is not known before its pods are there.
     """
     leaves = list(pod_sets(gang.tree))
     return {
         "queue": gang.queue,
         "priority": gang.priority,
-        "age": gang.age,
         "min": least_pods(gang),
         "pods": line.pods.total,
         "gpus": gpus_asked((leaf.requests, leaf.replicas) for leaf in leaves),

@@ -59,6 +59,9 @@ class GangStory:
         if self.whole is not None:
             return
         self.why = str(change.get("why", self.why))
+        self.queue = self.state.get("queue", "")
+        self.priority = self.state.get("priority", 0)
+        self.gpus, self.minimum = self.state.get("gpus", 0), self.state.get("min", 0)
         runs, whole = self.state.get("runs", 0), self.state.get("whole", False)
         if whole and not self.was_whole:
             self.whole = now
@@ -217,14 +220,8 @@ def _hear(
             del alive[name]
         return
     if story is None:
-        story = alive[name] = GangStory(
-            name,
-            queue=change.get("queue", ""),
-            priority=change.get("priority", 0),
-            gpus=change.get("gpus", 0),
-            minimum=change.get("min", 0),
-            came=now - change.get("age", 0),
-            was_whole=change.get("whole", False),
-        )
+        came = now - change.get("age", 0)
+        was_whole = change.get("whole", False)
+        story = alive[name] = GangStory(name, came=came, was_whole=was_whole)
         found.gangs.append(story)
     story.hear(change, now, proven=proven)

@@ -92,6 +92,17 @@ def test_the_hours_between_a_plan_and_a_bind_are_counted_with_its_gpus(watch):
     assert 3600.0 == document["gangs"][0]["earlierSeconds"]
 
 
+def test_gpus_are_those_of_all_pods_though_not_all_were_there_at_first(watch):
+    watch.see(0, gang("g", minimum=2, gpus=4, replicas=1))
+    watch.see(1, waits())
+    watch.see(3601, runs())
+    watch.see(3700, gang("g", minimum=1, gpus=4, running=["n0"]))
+    (found,) = document_of(watch.story())["gangs"]
+
+    assert 8 == found["gpus"]
+    assert 8.0 == document_of(watch.story())["gpuHoursEarlier"]
+
+
 def test_what_is_seen_at_the_same_moment_is_no_difference(watch):
     watch.see(0, waits())
     watch.see(1, runs())
