@@ -95,6 +95,8 @@ def restore(engine: Engine, document: dict[str, Any]) -> None:
     engine.round_at = document["engine"]["round_at"]
     engine.rounds = Rounds(**document["rounds"])
     engine.long_waits.due.update(document["longWaits"])
+    for job in engine.jobs[: engine.arrived]:
+        world.line.tally[job.priority] += 0  # whoever came once may be running
     alone = set(document["alone"])
     for values in document["fates"]:
         said = dict(zip(_FIELDS, values[:-1], strict=True))

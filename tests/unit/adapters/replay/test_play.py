@@ -94,7 +94,7 @@ def whole(request, tmp_path_factory):
     """
     strategy, evictions = request.param
     policy = Policy.model_validate({"shares": {"halfLife": "1h"}})
-    here = made(strategy, jobs=24, evictions=evictions, policy=policy)
+    here = made(strategy, jobs=16, evictions=evictions, policy=policy)
     folder = tmp_path_factory.mktemp("whole")
     play(here, folder)
     return here, files(folder)
