@@ -101,6 +101,9 @@ def least_value(
     """
     Give the least value of the pending pods that make a tree satisfied, if any do.
     """
+    if isinstance(tree, PodSet):
+        lacking = max(0, tree.minimum - counted[tree.name])
+        return lacking * values[tree.name] if lacking <= pending[tree.name] else None
     model = cp_model.CpModel()
     placed = {name: model.new_int_var(0, most, "") for name, most in pending.items()}
     rules = TreeRules(model=model, counted=counted, placed=placed)

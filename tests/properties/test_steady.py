@@ -24,7 +24,7 @@ from tests.helpers.kube.mutations import worlds
 
 DIALECTS = dialects()
 STEPS = 25
-QUICK = 0.05
+QUICK = 0.01
 """
 How much a round may search here: what matters is that plans are equal, not which.
 """

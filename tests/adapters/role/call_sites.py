@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import product
 from pathlib import Path
 from types import FrameType
@@ -45,20 +46,23 @@ def sites() -> Iterator[Site]:
             continue
         tree = ast.parse(path.read_text("utf-8"))
         for call in _calls(tree):
-            if _asks(call) or _name(call) in PASSING:
+            if _asks(call) or _name(call) in passing():
                 end = call.end_lineno or call.lineno
                 name = path.relative_to(REPOSITORY).as_posix()
                 yield Site(name, call.lineno, end)
 
 
+@cache
 def passing() -> set[str]:
     """
     Name the functions that pass on a method which they are told.
     """
+    texts = (path.read_text("utf-8") for path in ADAPTERS.rglob("*.py"))
     return {
         function.name
-        for path in ADAPTERS.rglob("*.py")
-        for function in ast.walk(ast.parse(path.read_text("utf-8")))
+        for text in texts
+        if "transport.call(" in text
+        for function in ast.walk(ast.parse(text))
         if isinstance(function, ast.FunctionDef)
         for call in _calls(function)
         if _name(call) == "call" and _asks(call)
@@ -82,9 +86,6 @@ def _asks(call: ast.Call) -> bool:
     if not isinstance(called, ast.Attribute) or called.attr not in _ASKING:
         return False
     return ast.unparse(called.value).rpartition(".")[2].strip("_") == "transport"
-
-
-PASSING = passing()
 
 
 @dataclass

@@ -6,6 +6,7 @@ Rules are lifted here once more, in the snapshot itself, and not as the solver d
 
 from collections import Counter
 from dataclasses import replace
+from functools import cached_property
 
 from exact import gather, starts_by_right, starts_now
 from exact.alone import only
@@ -102,11 +103,12 @@ class TrueWhy:
         return policy.evicts(borrowing=True) and _borrows(facts, policy, shares, team)
 
     def _team(self, key) -> set[str]:
-        mates = gather(self.snapshot).gangs[key].gang.mates
-        return {key, *(mate for mate in mates if self._needy(mate))}
+        mates = self._gangs[key].gang.mates
+        return {key, *(mate for mate in mates if self._gangs[mate].needy)}
 
-    def _needy(self, key) -> bool:
-        return gather(self.snapshot).gangs[key].needy
+    @cached_property
+    def _gangs(self):
+        return gather(self.snapshot).gangs
 
     # --- lifting rules ----------------------------------------------------------
 
@@ -137,8 +139,7 @@ class TrueWhy:
                 for at in range(pods)
             )
         binding = self._binding(team)
-        facts = gather(snapshot).gangs
-        path = {name for one in team for name in facts[one].path}
+        path = {name for one in team for name in self._gangs[one].path}
         queues = tuple(
             _bounded(queue, core, binding, mine=queue.name in path)
             for queue in snapshot.queues
@@ -202,7 +203,7 @@ class TrueWhy:
 
         Of what comes when others have left, nodes hold what is more than these free.
         """
-        facts = gather(self.snapshot).gangs
+        facts = self._gangs
         every = [
             (f"{gang.namespace}/{pod.name}", gang, leaf, pod)
             for gang in self.snapshot.gangs
