@@ -43,6 +43,18 @@ class NoRecordError(WrongUseError):
         )
 
 
+class OtherRecordError(WrongUseError):
+    """
+    A record is there, and holds something else than what was looked for.
+    """
+
+    def __init__(self, path: str, wanted: str, there: str) -> None:
+        super().__init__(
+            f"{path} holds records of kind {there} and none of kind {wanted}; of "
+            "what `phalanx run --observe` kept, `phalanx report FOLDER` makes a page"
+        )
+
+
 @dataclass(slots=True)
 class RoundFile:
     """
@@ -111,17 +123,28 @@ def read_rounds(path: Path, kind: str = "Round") -> Iterator[dict[str, Any]]:
     ------
     NoRecordError
         When there is no such file.
+    OtherRecordError
+        When it has records of other kinds only.
     """
     older: list[Path] = []
     while (before := numbered(path, len(older) + 1)).exists():
         older.append(before)
     if not older and not path.exists():
         raise NoRecordError(str(path))
+    others: set[str] = set()
+    is_empty = True
     for file in (*reversed(older), path):
-        yield from _records(file, kind)
+        for record in _records(file):
+            if record["kind"] == kind:
+                is_empty = False
+                yield record
+            else:
+                others.add(record["kind"])
+    if is_empty and others:
+        raise OtherRecordError(str(path), kind, " and ".join(sorted(others)))
 
 
-def _records(file: Path, kind: str) -> Iterator[dict[str, Any]]:
+def _records(file: Path) -> Iterator[dict[str, Any]]:
     try:
         stream = file.open("rb")
     except FileNotFoundError:
@@ -132,7 +155,7 @@ def _records(file: Path, kind: str) -> Iterator[dict[str, Any]]:
                 record = json.loads(line)
             except ValueError:
                 continue
-            if isinstance(record, dict) and record.get("kind") == kind:
+            if isinstance(record, dict) and isinstance(record.get("kind"), str):
                 yield record
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from adapters.compare.outcome import certainty
 from adapters.compare.tier_words import SCALES, shown, tier_name
-from adapters.observe.round_file import read_rounds
+from adapters.observe.round_file import NoRecordError, read_rounds
 from adapters.ui.frame import natural
 from adapters.ui.frame_store import MOST_FRAMES, FrameStore
 from models.devices.gpu_counts import in_gpus, shares_asked
@@ -94,10 +94,11 @@ def record_store(path: Path) -> FrameStore:
     Raises
     ------
     NoRecordError
-        When there is none.
+        When there is none, or it has no rounds.
     """
     store = FrameStore(str(path), live=False)
-    records = [*read_rounds(path)]
+    if not (records := [*read_rounds(path)]):
+        raise NoRecordError(str(path))
     so_far = SeenSoFar()
     early = max(0, len(records) - MOST_FRAMES)
     for record in records[:early]:

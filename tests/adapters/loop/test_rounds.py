@@ -9,6 +9,7 @@ from adapters.observe.round_file import (
     MOST_GANGS,
     MOST_OPERATIONS,
     NoRecordError,
+    OtherRecordError,
     RoundFile,
     numbered,
     read_rounds,
@@ -124,6 +125,16 @@ def test_a_record_that_is_not_there_is_an_error_with_its_path(tmp_path):
         list(read_rounds(tmp_path / "rounds.jsonl"))
 
     assert str(tmp_path / "rounds.jsonl") == caught.value.path
+
+
+def test_a_record_of_something_else_is_an_error_that_says_of_what(tmp_path):
+    path = tmp_path / "observed.jsonl"
+    RoundFile(path).append(record("o0") | {"kind": "Observation"})
+    with pytest.raises(OtherRecordError, match="kind Observation and none of kind"):
+        list(read_rounds(path))
+    RoundFile(path).append(record("r0"))
+
+    assert ["r0"] == names(path)
 
 
 def test_a_round_says_what_it_was_made_of_and_what_came_of_it():

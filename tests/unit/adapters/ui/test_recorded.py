@@ -137,5 +137,9 @@ def test_gpus_at_work_are_those_of_all_rounds_so_far(recorded):
 
 
 def test_without_a_record_it_is_said(tmp_path):
+    path = tmp_path / "rounds.jsonl"
     with pytest.raises(NoRecordError):
-        record_store(tmp_path / "rounds.jsonl")
+        record_store(path)
+    path.touch()
+    with pytest.raises(NoRecordError):
+        record_store(path)
