@@ -109,7 +109,8 @@ class RoundAsked:
             budget = Budget(Limits(deterministic=self._units_each), 0, Stopwatch(None))
             asked = _GangAsked(problem, self._plan, unit, budget)
             self._known[kind] = asked.why(line)
-        return replace(self._known[kind], gang=gang)
+        never = self._known[kind].verdict is Verdict.NEVER  # told of its own pods
+        return _never(problem, line) if never else replace(self._known[kind], gang=gang)
 
     @cached_property
     def _line(self) -> list[Unit]:
@@ -215,7 +216,7 @@ class _GangAsked:
         if core is None:
             return self._undecided(line)
         if not core:
-            return self._never(line)
+            return _never(self._problem, line)
         because = blockers_of(ask, core, self._given)
         said = _said(line, *because)
         besides = self._besides(ask, rules, core)
@@ -262,14 +263,6 @@ class _GangAsked:
             left = tuple(rule for rule in left if rule not in more)
         return tuple(found)
 
-    def _never(self, line: GangLine) -> WhyWaits:
-        problem = self._problem
-        waiting = problem.blocked.get(line.name) or line.waiting
-        text = "" if waiting is None else waiting.message
-        detail = f"can never start as written: {text}"
-        entry = Blocker(rule=Verdict.NEVER, facts={"detail": detail})
-        return replace(_said(line, entry), proof="counting")
-
     def _left_open(self, rules: Sequence[NamedRule]) -> str:
         """
         Say who gets what it needs, and how much more might start than the plan starts.
@@ -294,6 +287,13 @@ class _GangAsked:
     def _undecided(self, line: GangLine, detail: str = "") -> WhyWaits:
         entry = Blocker(rule=Verdict.UNDECIDED, facts={"detail": detail})
         return _said(line, entry)
+
+
+def _never(problem: Problem, line: GangLine) -> WhyWaits:
+    waiting = problem.blocked.get(line.name) or line.waiting
+    detail = f"can never start as written: {waiting.message if waiting else ''}"
+    entry = Blocker(rule=Verdict.NEVER, facts={"detail": detail})
+    return replace(_said(line, entry), proof="counting")
 
 
 def _said(line: GangLine, *because: Blocker) -> WhyWaits:

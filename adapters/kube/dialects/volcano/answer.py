@@ -96,7 +96,7 @@ def _unschedulable(standing: GroupStanding) -> tuple[str, str]:
     """
     Choose Volcano's reason, and write its sentence with the counts.
     """
-    valid = standing.total - standing.failed
+    valid = standing.facts.get("have", standing.total - standing.failed)
     if standing.reason == Reason.WAITING_FOR_PODS and standing.total:
         if " in " in str(standing.facts.get("where", "")):
             where = standing.facts.get("where")

@@ -13,7 +13,7 @@ from models.nodes import HOSTNAME, Taint
 from models.policy import Evict, Policy, WaitingPolicy
 from models.resources import GPU
 from models.why.verdicts import PlaceInLine, Verdict
-from solver import why_waits
+from solver import RoundAsked, why_waits
 from solver.round import decide
 from tests.helpers.build import (
     gang,
@@ -186,6 +186,16 @@ def test_who_gets_what_it_could_have_used_is_named():
         "could start alone; needs 4 GPUs; this plan gives 6 GPUs to default/first, "
         "of 8 GPUs that are free"
     ) == found.sentence
+
+
+def test_equal_gangs_that_can_never_start_are_each_told_of_their_own_pods():
+    case = snapshot(nodes(1), [gang(name, gpus=9) for name in ("a", "b")])
+    asked = RoundAsked(case, Policy(), decide(case, Policy()))
+    for name in ("a", "b"):
+        assert (
+            f"pod default/{name}-0 fits no node"
+            in asked.told(f"default/{name}").sentence
+        )
 
 
 def test_what_is_free_beside_what_it_could_use_is_not_said_to_be_all():

@@ -81,6 +81,11 @@ SENTENCES = {
         "NotEnoughTasks",
         "Not enough valid tasks for gang-scheduling, valid: 3, min: 5",
     ),
+    "pods with gates": (
+        {"reason": "WaitingForPods", "total": 5, "facts": {"have": 0, "needs": 5}},
+        "NotEnoughTasks",
+        "Not enough valid tasks for gang-scheduling, valid: 0, min: 5",
+    ),
     "pods of a task": (
         {
             "reason": "WaitingForPods",
