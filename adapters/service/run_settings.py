@@ -59,9 +59,9 @@ class RunSettings(BaseModel):
     namespace: str = Field("phalanx-system", min_length=1)
     shard: str = Field("default", pattern=r"^[a-z0-9]([-a-z0-9]{0,40}[a-z0-9])?$")
     node_pool: str = Field("", alias="nodePool")
-    scheduler_names: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(
-        ("phalanx",), alias="schedulerNames", min_length=1
-    )
+    scheduler_names: Annotated[
+        tuple[Annotated[str, Field(pattern=r"^\S+$")], ...], BeforeValidator(_listed)
+    ] = Field(("phalanx",), alias="schedulerNames", min_length=1)
     dialects: Annotated[tuple[DialectChoice, ...], BeforeValidator(_listed)] = ()
     interval: float = Field(10.0, ge=0.1, le=3600)
     settle: float = Field(0.05, ge=0, le=60)

@@ -145,6 +145,13 @@ def test_a_bound_of_a_million_stays_a_number_and_null_is_the_default(
     assert (1_000_000, None, 16) == (evict.max_pods, evict.max_gangs, evict.max_moves)
 
 
+def test_a_namespace_of_digits_stays_a_text(rendered):
+    raws = rendered("--set", "namespace.create=true", "--set-string=namespace.name=12")
+
+    assert {None, "12"} == {raw["metadata"].get("namespace") for raw in raws}
+    assert "12" in {raw["metadata"]["name"] for raw in raws}
+
+
 def test_other_settings_replace_the_pods_and_other_images_are_named(rendered):
     digest = f"sha256:{'0' * 64}"
     first = deployment(rendered())

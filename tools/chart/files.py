@@ -188,6 +188,7 @@ def _schema() -> str:
         "$comment": "Made by `make chart`.",
         "type": "object",
         "additionalProperties": False,
+        "required": ["policy", "run"],
         "properties": fields,
         "$defs": known["$defs"],
     }
@@ -198,6 +199,9 @@ def _typed(value: Value) -> dict[str, Any]:
     typed: dict[str, Any] = {"description": value.about, "type": value.kind}
     if value.pattern:
         typed["pattern"] = value.pattern
+    if value.holds:
+        is_list = value.kind == "array"
+        typed["items" if is_list else "additionalProperties"] = value.holds
     if value.kind == "integer":
         typed["minimum"] = 0
     return typed

@@ -152,7 +152,7 @@ def _walked(raw: Any, marks: Marks, key: str = "", above: str = "") -> Any:  # n
 
 def _replaced(word: str, marks: Marks, key: str, above: str) -> str:
     if word == SPACE:
-        return marks.scalar('include "phalanx.namespace" .')
+        return marks.scalar('include "phalanx.namespace" . | quote')
     if key == "app.kubernetes.io/instance":
         return marks.scalar(".Values.shard | quote")
     if key == "kubernetes.io/metadata.name":

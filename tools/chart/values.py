@@ -3,7 +3,7 @@ The table of values: what who installs the chart may set, and where it stands.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
 
@@ -13,6 +13,9 @@ POD = "spec/template/spec"
 CONTAINER = f"{POD}/containers/0"
 RECORDS = f"{POD}/volumes/1"
 TEXT, NUMBER, TRUTH = "string", "integer", "boolean"
+_SPACE = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
+_LABEL = "[A-Za-z0-9][-A-Za-z0-9_./]*"
+_NAMED = {"type": "object", "required": ["name"]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +25,7 @@ class Value:
 
     ``at`` is its place in the Deployment of the base, from which its default comes
     unless ``default`` says it.  ``optional`` ones have no place there while empty.
+    ``holds`` is the schema of what a list or a mapping has.
     """
 
     name: str
@@ -31,6 +35,7 @@ class Value:
     default: Any = None
     optional: bool = False
     pattern: str = ""
+    holds: Object = field(default_factory=dict)
 
     @property
     def is_block(self) -> bool:
@@ -54,13 +59,14 @@ VALUES = (
         about="Where your image is: the registry that you push to.",
         kind=TEXT,
         default="phalanx",
-        pattern=".",
+        pattern="^\\S+$",
     ),
     Value(
         name="image.tag",
         about="Unless you say one, the version of the chart.",
         kind=TEXT,
         default="",
+        pattern="^([A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?$",
     ),
     Value(
         name="image.digest",
@@ -85,6 +91,7 @@ VALUES = (
         at=f"{POD}/imagePullSecrets",
         default=[],
         optional=True,
+        holds=_NAMED,
     ),
     Value(
         name="namespace.create",
@@ -101,6 +108,7 @@ VALUES = (
         about="Unless you say one, that of the release.",
         kind=TEXT,
         default="",
+        pattern=f"^({_SPACE})?$",
     ),
     Value(
         name="shard",
@@ -117,6 +125,7 @@ VALUES = (
         about="KEY=VALUE of the nodes and pods that it plans; KEY= for those without.",
         kind=TEXT,
         default="",
+        pattern=f"^({_LABEL}=({_LABEL})?)?$",
     ),
     Value(
         name="replicas",
@@ -129,6 +138,7 @@ VALUES = (
         about="More flags of `phalanx run`, such as --log-format=text.",
         kind="array",
         default=[],
+        holds={"type": TEXT},
     ),
     Value(
         name="resources",
@@ -149,12 +159,14 @@ VALUES = (
         at=f"{POD}/nodeSelector",
         default={},
         optional=True,
+        holds={"type": TEXT},
     ),
     Value(
         name="tolerations",
         about="Taints that it may run beside.",
         kind="array",
         at=f"{POD}/tolerations",
+        holds={"type": "object"},
     ),
     Value(
         name="records.keep",
@@ -170,19 +182,21 @@ VALUES = (
         about="Unless you say one, the default class; it must offer ReadWriteMany.",
         kind=TEXT,
         default="",
+        pattern="^[-a-z0-9.]*$",
     ),
     Value(
         name="records.accessModes",
         about="[ReadWriteOnce] is enough for one replica.",
         kind="array",
         default=["ReadWriteMany"],
+        holds={"type": TEXT},
     ),
     Value(
         name="records.size",
         about="Rounds and bundles take at most some hundred MiB.",
         kind=TEXT,
         default="1Gi",
-        pattern=".",
+        pattern="^[0-9]+([.][0-9]+)?([KMGTPE]i|[kMGTPE])?$",
     ),
     Value(
         name="monitoring.enabled",
@@ -198,7 +212,7 @@ VALUES = (
         about="Where Prometheus runs.",
         kind=TEXT,
         default="monitoring",
-        pattern=".",
+        pattern=f"^{_SPACE}$",
     ),
     Value(
         name="monitoring.labels",
@@ -208,6 +222,7 @@ VALUES = (
         ),
         kind="object",
         default={},
+        holds={"type": TEXT},
     ),
 )
 

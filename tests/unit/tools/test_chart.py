@@ -93,6 +93,13 @@ def test_the_schema_takes_the_values_and_every_example():
         ({"run": {"shard": "blue"}}, "'shard' was unexpected"),
         ({"shard": "Blue"}, "does not match"),
         ({"image": {"digest": "sha256:1"}}, "does not match"),
+        ({"image": {"repository": "x\n  evil: true"}}, "does not match"),
+        ({"nodePool": "pool"}, "does not match"),
+        ({"namespace": {"name": "Team A"}}, "does not match"),
+        ({"nodeSelector": {"gpu": False}}, "is not of type 'string'"),
+        ({"monitoring": {"labels": {"n": 1}}}, "is not of type 'string'"),
+        ({"imagePullSecrets": ["registry"]}, "is not of type 'object'"),
+        ({"run": {"schedulerNames": [""]}}, "does not match"),
     ],
 )
 def test_the_schema_refuses_what_the_scheduler_would(values, word):
