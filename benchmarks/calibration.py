@@ -14,6 +14,7 @@ from heapq import heappop, heappush
 
 from adapters.traces.read import read_trace
 from models.memory.run_times import ASKED, PERCENTS, kind_of
+from models.resources import GPU
 from models.trace import Job, Trace
 from solver import RunTimeForecast, ToldEnds
 
@@ -36,7 +37,7 @@ def calibrated(trace: Trace) -> dict[int, Answers]:
     found = {ran: Answers() for ran in ASKED}
     memory = ToldEnds()
     for job, ran in _moments(trace.jobs):
-        kind = kind_of(job.queue, "default", job.gpus)
+        kind = kind_of(job.queue, "default", job.asked(GPU))
         if ran is None:
             memory.ends(job.name, job.submit + job.duration)
             continue
