@@ -175,8 +175,7 @@ def _with_movers(problem: Problem, moved: Sequence[_Moved]) -> Problem:
     of_leaf = dict(problem.shapes.of_leaf)
     units = list(problem.units)
     for one in moved:
-        sample = one.kind.states[0].state
-        first = _base_key(sample.key)
+        first = one.kind.states[0].state.key.rsplit("*", 1)[0]  # the sample's own
         for unit in one.units:
             state = unit.states[0]
             for i in range(len(state.leaves)):
@@ -184,10 +183,3 @@ def _with_movers(problem: Problem, moved: Sequence[_Moved]) -> Problem:
             units.append(unit)
     shapes: Shapes = replace(problem.shapes, of_leaf=of_leaf)
     return replace(problem, shapes=shapes, units=tuple(units))
-
-
-def _base_key(key: str) -> str:
-    """
-    Give the name of the sample that a moved unit was made from.
-    """
-    return key.rsplit("*", 1)[0]

@@ -35,6 +35,7 @@ TOO_YOUNG = "within its min runtime"
 IN_BUDGET = "kept by a disruption budget"
 JUST_EVICTED = "evicted a short while ago"
 BOUNDED = "kept by the policy's bounds on what leaves in a round"
+ABOVE = "not moved, since its queue has more than it may hold"
 
 
 class Protection:
@@ -152,21 +153,29 @@ class Protection:
 
 def without_protection(problem: Problem) -> Problem:
     """
-    See a round as if nothing that runs were protected.
+    See a round as if nothing that runs were protected, nor kept from moving.
+
+    Limits of queues in which nobody waits hold no more where they are passed already.
     """
+    tree = problem.queues
+    waits = {state.gang.queue for unit in problem.units for state in unit.states}
+    mine = {name for queue in waits for name in tree.path(queue)}
     snapshot = problem.snapshot
     gangs = tuple(replace(gang, preemptible=True) for gang in snapshot.gangs)
     bare = replace(snapshot, gangs=gangs, budgets=(), unchanged_for=None)
-    queues = {
-        name: replace(queue, reclaim_min_runtime=0, preempt_min_runtime=0)
-        for name, queue in problem.queues.queues.items()
-    }
+    queues = {}
+    for at, queue in tree.queues.items():
+        passed = {r for r in queue.resources if at not in mine and tree.is_over(at, r)}
+        rules = queue.resources.items()
+        free = {r: replace(x, limit=None) if r in passed else x for r, x in rules}
+        bound = replace(queue, reclaim_min_runtime=0, preempt_min_runtime=0)
+        queues[at] = replace(bound, resources=free)
     evict = protecting_nobody(problem.policy.evict)
     return replace(
         problem,
         snapshot=bare,
         policy=problem.policy.model_copy(update={"evict": evict}),
-        queues=replace(problem.queues, queues=queues),
+        queues=replace(tree, queues=queues),
         runners=Runners(bare, problem.room.index, problem.values),
         gangs={**problem.gangs, **{gang.key: gang for gang in gangs}},
     )
@@ -200,8 +209,19 @@ def _words_for(problem: Problem, exits: Sequence[Exit]) -> dict[str, str]:
     }
     words = ((one.gang, _protector(problem, one, kept)) for one in reversed(exits))
     found = {gang: word for gang, word in words if word}
-    bounded = not found and bounds_leaving(problem.policy.evict)
-    return dict.fromkeys(leaving, BOUNDED) if bounded else found
+    if not found and bounds_leaving(problem.policy.evict):
+        found = dict.fromkeys(leaving, BOUNDED)
+    return {one.gang: ABOVE for one in exits if _is_above(problem, one)} | found
+
+
+def _is_above(problem: Problem, one: Exit) -> bool:
+    """
+    Tell whether a pod would move whose queue, or all beside one, holds too much.
+    """
+    queues, asked = problem.queues, requests_of(problem, one)
+    path = queues.path(problem.written[one.gang].queue)
+    full = any(queues.is_over(at, name) for at in path for name in asked)
+    return one.rule == "consolidate" and full
 
 
 def protectors(problem: Problem, exits: Sequence[Exit]) -> dict[str, str]:

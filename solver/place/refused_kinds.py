@@ -5,17 +5,9 @@ Of gangs of one leaf whose pods may be in the same places a larger one fails whe
 smaller one failed.  Others are searched for by hand, which is no proof for the next.
 """
 
-from models.neighbours import Neighbours
 from solver.problem.gang_state import least_need
 from solver.problem.problem import Problem, Unit
 from solver.problem.unit_kind import place_of
-
-
-def _may_open(said: Neighbours) -> bool:
-    """
-    Tell whether places may open as others start.
-    """
-    return bool(said.near or said.spread)
 
 
 class Refusals:
@@ -39,10 +31,9 @@ class Refusals:
         """
         Remember that a unit found no place.
         """
-        if any(
-            _may_open(leaf.pod_set.neighbours) for x in unit.states for leaf in x.leaves
-        ):
-            return
+        said = (leaf.pod_set.neighbours for x in unit.states for leaf in x.leaves)
+        if any(one.near or one.spread for one in said):
+            return  # places may open as others start
         kind, need = self._kind(unit)
         self._least[kind] = min(need, self._least.get(kind, need))
 

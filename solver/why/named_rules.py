@@ -224,5 +224,8 @@ def _of_evictions(problem: Problem, unit: Unit) -> Iterator[NamedRule]:
         for queue in snapshot.queues
     )
     fixed = any(not gang.preemptible for gang in snapshot.gangs)
-    if clocks or fixed or snapshot.budgets or evict.again or bounds_leaving(evict):
+    queues = problem.queues
+    above = any(queues.is_over(q, name) for q in queues.queues for name in queues.named)
+    bounds = snapshot.budgets or evict.again or bounds_leaving(evict)
+    if clocks or fixed or bounds or (above and evict.consolidate):
         yield NamedRule(word=Verdict.PROTECTED)

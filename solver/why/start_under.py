@@ -119,7 +119,8 @@ class StartUnder:
             return idle, ""
         if not any(rule.word is Verdict.ROOM or rule.is_beside for rule in rules):
             return False, proof
-        if not _may_evict(*self.world(rules - {OUTRANKED})):
+        given = self.world(rules - {OUTRANKED})
+        if was_evicted(*given) or not open_steps(given[0]):
             return False, proof
         if OUTRANKED in rules:
             return (False, "model") if self._closed else (None, "")
@@ -147,13 +148,6 @@ def _in_idle_room(
     if answer is None:
         answer = _by_search(problem, unit, budget)
     return answer, "model"
-
-
-def _may_evict(problem: Problem, unit: Unit) -> bool:
-    """
-    Tell whether anybody may leave for a unit at all.
-    """
-    return not was_evicted(problem, unit) and bool(open_steps(problem))
 
 
 def open_steps(problem: Problem) -> list[Opened]:

@@ -72,21 +72,13 @@ def without_evictions(seed):
 
 def with_bounds(seed):
     """
-    Give a round of a policy that bounds what leaves; queues keep no room.
-
-    What is kept from others than who waits is no rule of a core, but binds who moves.
+    Give a round of a policy that bounds what leaves.
     """
     snapshot, policy = with_victims(seed)
-    snapshot = replace(snapshot, queues=tuple(map(_lending, snapshot.queues)))
     word, bounds = [*_BOUNDS.items()][seed % len(_BOUNDS)]
     bound = {word: bounds[seed // len(_BOUNDS) % len(bounds)]}
     evict = policy.evict.model_copy(update=bound)
     return snapshot, policy.model_copy(update={"evict": evict})
-
-
-def _lending(queue):
-    rules = queue.resources.items()
-    return replace(queue, resources={x: replace(rule, lend=None) for x, rule in rules})
 
 
 def in_haste(policy):

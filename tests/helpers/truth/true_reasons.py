@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from exact import UndecidedError, gather, starts_by_right, starts_now
-from exact.facts import outsiders
+from exact.facts import bounding, outsiders
 from exact.trees import least_value
 from models.devices.gpu_parts import is_reckoned
 from models.eviction_bounds import bounds_leaving, protecting_nobody
@@ -19,6 +19,7 @@ from models.policy import Policy
 from models.snapshot import Snapshot
 from models.why.reasons import Reason, Waiting
 from solver.explain.protected import (
+    ABOVE,
     BOUNDED,
     IN_BUDGET,
     JUST_EVICTED,
@@ -111,7 +112,7 @@ class Truth:
                 yield f"{name} is not {why}"
         evict = protecting_nobody(self.policy.evict)
         policy = self.policy.model_copy(update={"evict": evict})
-        if not starts_by_right(gather(self._lifted()), policy, self.shares, team):
+        if not starts_by_right(gather(self._lifted(team)), policy, self.shares, team):
             yield "could not start, were nothing protected"
 
     def _short(self, team, facts):
@@ -245,22 +246,40 @@ class Truth:
                 return bounds_leaving(self.policy.evict)
             case _ if why == JUST_EVICTED:
                 return gang.evicted_ago < self.policy.evict.again
-        return False
+        return why == ABOVE and self._has_too_much(name)
+
+    def _has_too_much(self, name):
+        """
+        Tell whether a gang's queue, or all beside some that keep room, passed a limit.
+        """
+        return any(
+            limit is not None and limit < self.facts.held.get((queue.name, resource), 0)
+            for queue in bounding(self.snapshot)
+            if queue.name in self.facts.gangs[name].bounding
+            for resource in self.facts.named
+            for limit in [queue.rule(resource).limit]
+        )
 
     def _running_in(self, budget):
         trees = (self.facts.gangs[name].gang.tree for name in budget.gangs)
         pods = (pod for tree in trees for leaf in pod_sets(tree) for pod in leaf.pods)
         return sum(pod.phase is PodPhase.RUNNING for pod in pods)
 
-    def _lifted(self):
+    def _lifted(self, team):
         """
-        See the snapshot as if nothing that runs were protected.
+        See the snapshot as if nothing that runs were protected, nor kept from moves.
         """
+        path = {name for one in team for name in self.facts.gangs[one].path}
         return replace(
             self.snapshot,
             budgets=(),
             queues=tuple(
-                replace(queue, reclaim_min_runtime=0, preempt_min_runtime=0)
+                replace(
+                    queue,
+                    reclaim_min_runtime=0,
+                    preempt_min_runtime=0,
+                    resources=self._unpassed(queue, mine=queue.name in path),
+                )
                 for queue in self.snapshot.queues
             ),
             gangs=tuple(
@@ -270,6 +289,18 @@ class Truth:
                 for gang in self.snapshot.gangs
             ),
         )
+
+    def _unpassed(self, queue, *, mine):
+        """
+        Lift limits that are passed, but for a team's own, and let queues keep no room.
+        """
+        rules, held = {}, self.facts.held
+        for name, rule in queue.resources.items():
+            limit = rule.limit
+            passed = limit is not None and held.get((queue.name, name), 0) > limit
+            limit = None if passed and not mine else limit
+            rules[name] = replace(rule, limit=limit, lend=None)
+        return rules
 
 
 def _running(name, leaf, op):

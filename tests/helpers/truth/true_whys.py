@@ -12,6 +12,7 @@ from exact import gather, starts_by_right, starts_now
 from exact.alone import only
 from exact.evictions.step import Frozen, Stage
 from exact.evictions.steps import build_step, optimise, second_tiers
+from exact.facts import bounding
 from exact.search import Value
 from models.eviction_bounds import protecting_nobody
 from models.gangs import Group, PodPhase, PodSet, pod_sets
@@ -51,6 +52,8 @@ class TrueWhy:
         List what is wrong with the cores of one gang.
         """
         if why.verdict in NOT_READY or _keeps_room(why) or self._share_places:
+            return []
+        if self._kept_off(why.gang):
             return []
         if _finds(why) and any(op.op == "Reserve" for op in self.plan.operations):
             return []
@@ -107,8 +110,31 @@ class TrueWhy:
         return {key, *(mate for mate in mates if self._gangs[mate].needy)}
 
     @cached_property
+    def _facts(self):
+        return gather(self.snapshot)
+
+    @property
     def _gangs(self):
-        return gather(self.snapshot).gangs
+        return self._facts.gangs
+
+    def _kept_off(self, key) -> bool:
+        """
+        Tell whether room that is kept may bind a team: it is not lifted alone.
+        """
+        team, held = self._team(key), self._facts.held
+        others = {name for one in team for name in self._gangs[one].outside}
+        table = {}
+        for fact in (self._gangs[one] for one in team):
+            for leaf in pod_sets(fact.gang.tree):
+                _add(table, [key], leaf.requests, fact.pending[leaf.name])
+        asked = table.get(key, Counter())
+        return any(
+            limit is not None and held.get((queue.name, name), 0) + asked[name] > limit
+            for queue in bounding(self.snapshot)
+            if queue.name in others
+            for name in self._facts.named
+            for limit in [queue.rule(name).limit]
+        )
 
     # --- lifting rules ----------------------------------------------------------
 
@@ -140,8 +166,9 @@ class TrueWhy:
             )
         binding = self._binding(team)
         path = {name for one in team for name in self._gangs[one].path}
+        held = self._facts.held
         queues = tuple(
-            _bounded(queue, core, binding, mine=queue.name in path)
+            _bounded(queue, core, binding, mine=queue.name in path, held=held)
             for queue in snapshot.queues
         )
         return replace(snapshot, gangs=gangs, nodes=nodes, queues=queues)
@@ -444,22 +471,29 @@ def _open(node, core, lifted):
     )
 
 
-def _bounded(queue, core, binding, *, mine):
+def _bounded(queue, core, binding, *, mine, held):
     """
     Lift limits of queues of a team, and quotas that bind what is not preemptible.
+
+    Nobody is protected from moves by limits that are passed, or by room that is kept.
     """
+    kept = any(one.rule is Verdict.PROTECTED for one in core)
     limits = {(one.at, one.resource) for one in core if one.rule is Verdict.LIMIT}
     quotas = {(one.at, one.resource) for one in core if one.rule is Verdict.QUOTA}
     resources = {
-        name: replace(rule, lend=None) for name, rule in queue.resources.items()
+        name: rule if kept else replace(rule, lend=None)
+        for name, rule in queue.resources.items()
     }
     for name in {*resources, *(r for q, r in binding if q == queue.name)}:
         rule = resources.get(name, QueueResource())
         key = queue.name, name
         free = key in binding and key not in quotas
+        passed = rule.limit is not None and held.get(key, 0) > rule.limit
         resources[name] = replace(
             rule,
-            limit=rule.limit if key in limits or not mine else None,
+            limit=rule.limit
+            if key in limits or not (mine or (passed and not kept))
+            else None,
             quota=None if free else rule.quota,
         )
     return replace(queue, resources=resources)

@@ -11,6 +11,7 @@ from models.memory.aged_gangs import older
 from models.neighbours import Apart, Near, Neighbours, ReachedVolumes, Spread
 from models.nodes import HOSTNAME, Taint
 from models.policy import Evict, Policy, WaitingPolicy
+from models.queues import QueueResource
 from models.resources import GPU
 from models.why.verdicts import PlaceInLine, Verdict
 from solver import RoundAsked, why_waits
@@ -314,6 +315,30 @@ def test_a_budget_protects_also_who_leaves_whole_where_it_allows_too_few():
 
     assert [("protected", ""), ("room", "")] == rules(found)
     assert "default/below (kept by a disruption budget)" in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("limit", "mine"),
+    [(4, QueueResource(quota=8)), (None, QueueResource(quota=16, lend=6))],
+)
+def test_who_may_not_move_since_its_queue_has_too_much_is_protected(limit, mine):
+    """
+    In the second case a queue keeps room of its own, and all others have too much.
+    """
+    queues = [
+        queue("full", quota=8, limit=limit),
+        queue("mine", resources={GPU: mine}),
+    ]
+    running = [
+        gang(f"r{at}", queue="full", gpus=4, running=[f"n{at}"]) for at in (0, 1)
+    ]
+    case = snapshot(nodes(2), [*running, gang("a", queue="mine", gpus=8)], queues)
+    policy = Policy(evict=Evict(preempt=False, reclaim=False))
+
+    found = why(case, "a", policy)
+
+    assert [("protected", ""), ("fragments", "")] == rules(found)
+    assert "default/r0 (not moved, since its queue has more than" in found.sentence
 
 
 @pytest.mark.parametrize(
