@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adapters.cli.terminal.output import emit, note
+from adapters.cli.terminal.output import emit, note, screen_width
 
 if TYPE_CHECKING:
     from adapters.reports.page.page import Page
@@ -57,7 +57,8 @@ def write(page: "Page", html: str | None, markdown: str | None) -> None:
     if markdown is not None:
         from adapters.reports.page.markdown import as_markdown
 
-        _put(as_markdown(page), markdown)
+        is_seen = markdown == STDOUT and screen_width() is not None
+        _put(as_markdown(page, folded=not is_seen), markdown)
 
 
 def _put(text: str, path: str) -> None:

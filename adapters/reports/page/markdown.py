@@ -12,14 +12,16 @@ MOST_ROWS = 30
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~$@!&]|:(?=\S))")
 
 
-def as_markdown(page: Page) -> str:
+def as_markdown(page: Page, *, folded: bool = True) -> str:
     """
     Write a page; the same page gives the same bytes.
+
+    Sections are ``folded`` where they can be opened; in a terminal they have headings.
     """
-    return "\n".join(_lines(page)).rstrip() + "\n"
+    return "\n".join(_lines(page, folded=folded)).rstrip() + "\n"
 
 
-def _lines(page: Page) -> Iterator[str]:
+def _lines(page: Page, *, folded: bool) -> Iterator[str]:
     yield f"## {plain(page.title)}"
     yield ""
     yield f"**{plain(page.verdict)}** {plain(page.certainty)}"
@@ -35,11 +37,13 @@ def _lines(page: Page) -> Iterator[str]:
         yield ""
     for section in page.sections:
         body = [line for block in section.blocks for line in _block(block)]
-        yield f"<details><summary>{plain(section.heading)}</summary>"
+        heading = plain(section.heading)
+        yield f"<details><summary>{heading}</summary>" if folded else f"### {heading}"
         yield ""
         yield from body
-        yield "</details>"
-        yield ""
+        if folded:
+            yield "</details>"
+            yield ""
     facts = "; ".join(f"{plain(name)} {plain(value)}" for name, value in page.made_by)
     yield facts
 

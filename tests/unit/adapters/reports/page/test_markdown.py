@@ -1,5 +1,8 @@
+import sys
+
 import pytest
 
+from adapters.cli.options.report_options import write
 from adapters.reports.page.markdown import as_markdown, plain
 from adapters.reports.page.page import (
     Cell,
@@ -81,3 +84,14 @@ def test_notes_of_a_table_are_kept():
 
 def test_line_ends_become_spaces():
     assert "a b" == plain("a\r\n b")
+
+
+@pytest.mark.parametrize("seen", [False, True])
+def test_sections_have_headings_where_a_person_looks(capsys, monkeypatch, seen):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: seen, raising=False)
+    write(page_with(Text(["said"])), None, "-")
+    text = capsys.readouterr().out
+
+    assert seen == ("\n### " in text)
+    assert seen != ("<details>" in text)
+    assert "said" in text
