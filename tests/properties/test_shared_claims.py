@@ -17,3 +17,12 @@ def test_who_shares_a_claim_starts_together_where_it_has_its_devices(seed):
         started = world.round()
         assert started or not world.idle()
         world.arrive()
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("seed", SEEDS)
+def test_who_is_evicted_gives_back_what_others_get_reserved(seed):
+    world = SharedClaims(seed, differ=True)
+    for _ in range(4):
+        world.round()
+        world.arrive()

@@ -23,12 +23,15 @@ class ClaimUsers:
     Claims and templates by namespace and name; of each claim the pods that use it.
 
     ``users`` lists the keys of unfinished pods, ours first and the oldest first.
+    ``stay`` are the claims of pods that may leave one by one: no single one of them
+    gives the devices back.
     """
 
     claims: Mapping[str, DeviceClaim] = field(default_factory=dict)
     templates: Mapping[str, Template] = field(default_factory=dict)
     users: Mapping[str, Sequence[str]] = field(default_factory=dict)
     groups: Mapping[str, str] = field(default_factory=dict)
+    stay: frozenset[str] = frozenset()
     extended: ExtendedResources = field(
         default_factory=ExtendedResources, compare=False
     )
@@ -92,10 +95,12 @@ class ClaimUsers:
         """
         Tell whether a pod is the one that counts for a claim.
 
-        Of a claim that has its devices, that is a pod on their node.
+        Of a claim that has its devices, that is a pod on their node, or nobody.
         """
-        has_devices = claim is not None and claim.held is not None
-        return self.pays(pod, claim) and not (has_devices and pod.node is None)
+        if claim is not None and claim.held is not None:
+            is_there = pod.node is not None and claim.key not in self.stay
+            return is_there and self.pays(pod, claim)
+        return self.pays(pod, claim)
 
     def pays(self, pod: PodRecord, claim: DeviceClaim | None) -> bool:
         """

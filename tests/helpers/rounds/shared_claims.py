@@ -19,14 +19,19 @@ from tests.helpers.rounds.devices import (
     node_slice,
 )
 
+PRIORITIES = (0, 0, 50, 100)
+
 
 class SharedClaims:
     """
     Nodes with GPUs, and gangs: some share one claim, some two, some one with others.
+
+    Their priorities may ``differ``, so that some are evicted for others.
     """
 
-    def __init__(self, seed):
+    def __init__(self, seed, *, differ=False):
         self.chance = Random(f"shared-claims-{seed}")
+        self.differ = differ
         number = self.chance.randint(1, 3)
         self.nodes = {f"n{at}": self.chance.choice((2, 4, 8)) for at in range(number)}
         self.slices = [
@@ -48,6 +53,7 @@ class SharedClaims:
         pods = self.chance.randint(1, 3)
         least = self.chance.choice((pods, pods, pods + 1, 1))
         self.groups[name] = least
+        priority = self.chance.choice(PRIORITIES) if self.differ else 0
         common = [self._claim(f"{name}-c")]
         if self.chance.random() < 0.3:
             common.append(self._claim(f"{name}-d"))
@@ -57,7 +63,7 @@ class SharedClaims:
             mine = list(common)
             if self.chance.random() < 0.2:
                 mine.append(self._claim(f"{name}-{at}-own"))
-            self._pod(f"{name}-{at}", name, mine)
+            self._pod(f"{name}-{at}", name, mine, priority)
 
     def _claim(self, name):
         number = self.chance.choice((1, 1, 2, 4))
@@ -65,10 +71,11 @@ class SharedClaims:
         self.sizes[name] = number
         return name
 
-    def _pod(self, name, group, claims):
+    def _pod(self, name, group, claims, priority):
         meta = {"uid": name, "labels": in_group(group)}
         age = {"creationTimestamp": f"2026-01-01T00:00:{len(self.pods) % 60:02}Z"}
-        self.pods[name] = pod(name, gpus=0, meta=meta | age, **claiming(*claims))
+        spec = claiming(*claims) | {"priority": priority}
+        self.pods[name] = pod(name, gpus=0, meta=meta | age, **spec)
         self.uses[name] = claims
 
     @property
@@ -89,10 +96,36 @@ class SharedClaims:
         snapshot = self.snapshot
         plan = decide(snapshot, Policy())
         assert () == verify(snapshot, Policy(), plan)
-        assert {step.op for step in plan.operations} <= {"Bind"}
-        at = {step.pod.partition("/")[2]: step.node for step in plan.operations}
+        steps = [
+            (step.op, step.pod.partition("/")[2], step) for step in plan.operations
+        ]
+        for name in (name for op, name, _ in steps if op in {"Evict", "Move"}):
+            self._leave(name)
+        at = {name: step.node for op, name, step in steps if op == "Bind"}
         self._bind(at)
+        self._keep({name: step.node for op, name, step in steps if op == "Reserve"})
         return at
+
+    def _leave(self, name):
+        del self.pods[name]["spec"]["nodeName"]
+        self.pods[name]["status"] = {}
+        for each in self.uses[name]:
+            held = self.claims[each]["status"]
+            held["reservedFor"] = [x for x in held["reservedFor"] if x["name"] != name]
+            if not held["reservedFor"]:
+                del self.claims[each]["status"]
+
+    def _keep(self, at):
+        """
+        See that what has its places reserved will find its devices there.
+        """
+        places = {}
+        for name, where in at.items():
+            for each in self.uses[name]:
+                assert where == places.setdefault(each, self.place(each) or where)
+        for where in self.nodes:
+            new = [x for x, at in places.items() if at == where and not self.place(x)]
+            assert sum(self.sizes[each] for each in new) <= len(self.free(where))
 
     def _bind(self, at):
         places = {}

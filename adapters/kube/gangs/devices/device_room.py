@@ -2,9 +2,11 @@
 The devices of a cluster from one look to the next: read again only where they changed.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from types import MappingProxyType
 
 from adapters.kube.claims.claim_users import ClaimUsers
 from adapters.kube.claims.device_items import Item
@@ -73,24 +75,26 @@ class DeviceRoom:
             self._extended = ExtendedResources(classes_now, offered, claims.values())
 
     def look(
-        self, wide: Objects, ours: Iterable[PodRecord], others: Iterable[PodRecord]
+        self,
+        wide: Objects,
+        ours: Iterable[PodRecord],
+        others: Iterable[PodRecord],
+        together: Mapping[str, str] = MappingProxyType({}),
     ) -> ClaimedDevices:
         """
         Say what pods ask of devices, and what nodes offer; ``ours`` are to be planned.
+
+        ``together`` names by pod the gang of those that leave with all of it.
         """
         claiming = self._extended.claiming
-        mine = [
-            pod
-            for pod in map(claiming, ours)
-            if pod.claims and pod.phase not in FINISHED
-        ]
+        mine = [x for x in map(claiming, ours) if x.claims and x.phase not in FINISHED]
         if not mine:
             return ClaimedDevices()
         self._reading.read(*(wide.of(GROUP, kind) for kind in READ_KINDS))
-        users, free = self._users(wide, mine, map(claiming, others)), self._reading.free
+        users = self._users(wide, mine, map(claiming, others), together)
+        free, claims = self._reading.free, users.claims.values()
         first = _items(users, sorted(mine, key=lambda pod: _turn(pod, running=False)))
         free.see(first)
-        claims = users.claims.values()
         held = [each for claim in claims for each in claim.held or ()]
         bins, closed = free.bins(held)
         leaving = free.leaving(_holders(users, mine), held)
@@ -112,7 +116,11 @@ class DeviceRoom:
         return replace(found, offered=offered, said=said, warnings=warnings)
 
     def _users(
-        self, wide: Objects, ours: Sequence[PodRecord], others: Iterable[PodRecord]
+        self,
+        wide: Objects,
+        ours: Sequence[PodRecord],
+        others: Iterable[PodRecord],
+        together: Mapping[str, str],
     ) -> ClaimUsers:
         """
         Say who uses which claim, those on nodes first, then the oldest.
@@ -126,16 +134,20 @@ class DeviceRoom:
         }
         alive = (pod for pod in others if pod.claims and pod.phase not in FINISHED)
         users: dict[str, list[str]] = {}
+        leaving: dict[str, set[str]] = {}
         for pod in sorted(chain(ours, alive), key=_turn):
             for entry in pod.claims:
                 if entry.claim:
                     key = f"{pod.namespace}/{entry.claim}"
                     users.setdefault(key, []).append(pod.key)
+                    who = together.get(pod.key, f"pod {pod.key}")
+                    leaving.setdefault(key, set()).add(who)
         groups = {
             f"{space}/{name}": str(mapping(raw, "metadata").get("uid") or "")
             for space, name, raw in named(wide.of(*_POD_GROUP))
         }
-        return ClaimUsers(claims, templates, users, groups, self._extended)
+        stay = frozenset(key for key, units in leaving.items() if len(units) > 1)
+        return ClaimUsers(claims, templates, users, groups, stay, self._extended)
 
 
 def _turn(pod: PodRecord, *, running: bool = True) -> tuple[bool, float, str]:
@@ -169,7 +181,15 @@ def _shared(users: ClaimUsers, pods: Iterable[PodRecord]) -> frozenset[str]:
     )
 
 
-def _holders(users: ClaimUsers, pods: Iterable[PodRecord]) -> Iterator[Holder]:
+def _holders(users: ClaimUsers, pods: Sequence[PodRecord]) -> Iterator[Holder]:
+    """
+    Walk who has devices of nodes: pods for themselves, claims for several of them.
+    """
+    yield from _alone(users, pods)
+    yield from _staying(users, pods)
+
+
+def _alone(users: ClaimUsers, pods: Iterable[PodRecord]) -> Iterator[Holder]:
     """
     Walk the pods on nodes that alone use all the claims they have, with their devices.
     """
@@ -185,6 +205,25 @@ def _holders(users: ClaimUsers, pods: Iterable[PodRecord]) -> Iterator[Holder]:
         ):
             held = (each for claim in claims if claim for each in claim.held or ())
             yield Holder(pod.key, pod.node, tuple(held))
+
+
+def _staying(users: ClaimUsers, pods: Iterable[PodRecord]) -> Iterator[Holder]:
+    """
+    Walk the claims that stay while any of their pods does, where all of these are ours.
+    """
+    ours: Counter[str] = Counter()
+    found: dict[str, Holder] = {}
+    for pod in pods:
+        for claim in (users.claim(pod, entry) for entry in pod.claims):
+            if claim is None or claim.held is None or claim.key not in users.stay:
+                continue
+            ours[claim.key] += 1
+            if pod.phase in ON_A_NODE and pod.node is not None:
+                name = f"claim {claim.key}"
+                found[claim.key] = Holder(name, pod.node, claim.held)
+    for key, holder in found.items():
+        if ours[key] == len(users.users[key]):
+            yield holder
 
 
 def _had(

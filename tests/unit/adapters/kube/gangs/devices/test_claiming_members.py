@@ -2,6 +2,8 @@
 Claims that pods of a gang share: who asks for them, and who is kept from nothing.
 """
 
+import pytest
+
 import solver
 from models.policy import Policy
 from tests.helpers.kube.manifests import assembled, in_group, node, pod, pod_group
@@ -79,6 +81,51 @@ def test_who_shares_a_claim_with_a_gang_that_cannot_start_starts_alone():
     gangs = [*gang("short", 3, 2, "c"), *gang("whole", 2, 2, "c")]
 
     assert {"whole-0": "n", "whole-1": "n"} == starts(FOUR, of_gpus("c", 4), *gangs)
+
+
+def with_devices(raw, *pods):
+    """
+    A claim that has all devices of the node, for some pods.
+    """
+    given = {"request": "r", "driver": "gpu.nvidia.com", "pool": "n"}
+    rule = {"key": "metadata.name", "operator": "In", "values": ["n"]}
+    status = {
+        "allocation": {
+            "devices": {"results": [{**given, "device": f"gpu-{i}"} for i in range(4)]},
+            "nodeSelector": {"nodeSelectorTerms": [{"matchFields": [rule]}]},
+        },
+        "reservedFor": [{"resource": "pods", "name": p, "uid": p} for p in pods],
+    }
+    return {**raw, "status": status}
+
+
+@pytest.mark.parametrize(
+    ("least", "leave"), [(2, {"low-0", "low-1"}), (1, set())], ids=["all", "some"]
+)
+def test_a_claim_of_several_is_given_back_only_by_who_leave_together(least, leave):
+    pods = [
+        pod(
+            f"low-{i}",
+            gpus=0,
+            nodeName="n",
+            status={"phase": "Running"},
+            meta={"uid": f"low-{i}", "labels": in_group("low")},
+            **claiming("c"),
+        )
+        for i in range(2)
+    ]
+    low = [pod_group("low", least), *pods]
+    high = pod("high", gpus=0, priority=100, **claiming("d"))
+    held = with_devices(of_gpus("c", 4), "low-0", "low-1")
+    raws = [FOUR, held, of_gpus("d", 4), *low, high]
+    snapshot = assembled(node("n", gpus=0), *classes(), *raws).snapshot
+    plan = solver.decide(snapshot, Policy())
+    steps = (step for step in plan.operations if step.op == "Evict")
+    gone = {step.pod.partition("/")[2] for step in steps}
+    (waits,) = (x for x in plan.gangs if x.name == "default/high")
+
+    assert leave == gone
+    assert waits.waiting is None or "even an empty one" not in waits.waiting.message
 
 
 def test_of_several_shared_claims_none_gets_too_much():
