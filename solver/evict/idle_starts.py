@@ -8,11 +8,9 @@ from solver.place.draft import Draft
 from solver.problem.problem import Problem, Step
 
 
-def without_profit(problem: Problem, draft: Draft, idle: Draft) -> Draft:
+def without_profit(problem: Problem, draft: Draft) -> Draft:
     """
-    Leave out starts of bands that lose something: they follow in idle room.
-
-    Where evictions were made for one of them, nothing is left but what is idle.
+    Leave out idle starts of bands that lose something: they follow in idle room.
     """
     lost: dict[str, int] = {}
     leaf = problem.queues.leaf
@@ -29,8 +27,6 @@ def without_profit(problem: Problem, draft: Draft, idle: Draft) -> Draft:
             for state in unit.states:
                 if unit.band <= lost.get(leaf(state.gang.queue), -1):
                     out.update(mate.key for mate in unit.states)
-    if any(draft.places[key] != idle.places.get(key) for key in out):
-        return idle
     return replace(
         draft,
         places={k: v for k, v in draft.places.items() if k not in out},

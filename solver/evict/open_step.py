@@ -74,20 +74,24 @@ class Opened:
         """
         if budget is not None:
             budget.until = None
-        best = self._by_hand(self.idle, self.idle, budget)
-        others = without_lower(self.problem, best, self.idle)
+        best = self._by_hand(self.idle, (self.idle, self.idle), budget)
+        others = without_lower(self.problem, best[0], self.idle)
         if others is not None:
             best = self._by_hand(others, best, budget)
-        return replace(self, first=best)
+        return replace(self, first=best[0])
 
-    def _by_hand(self, base: Draft, best: Draft, budget: Budget | None) -> Draft:
-        problem, keys = self.problem, self.keys
-        found = evict_by_hand(problem, base, self.victims, self.movers, budget)
-        first = self.settled(without_profit(problem, found, base))
+    def _by_hand(
+        self, base: Draft, best: tuple[Draft, Draft], budget: Budget | None
+    ) -> tuple[Draft, Draft]:
+        """
+        Give the better of two drafts, each with the same and what follows in idle room.
+        """
+        found = evict_by_hand(self.problem, base, self.victims, self.movers, budget)
+        first = self.settled(without_profit(self.problem, found))
         if not has_room_now(self.now, first) or strands_reserved(self.now, first):
             return best
-        values = score(problem, first, keys), score(problem, best, keys)
-        return first if is_better(keys, *values) else best
+        values = (score(self.problem, x, self.keys) for x in (found, best[1]))
+        return (first, found) if is_better(self.keys, *values) else best
 
     def settled(self, draft: Draft) -> Draft:
         """

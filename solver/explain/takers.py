@@ -194,10 +194,10 @@ def concerned(problem: Problem, names: Iterable[str], unit: Unit) -> list[str]:
     Name gangs whose pods say anything of those that a unit wants, or these of theirs.
     """
     leaves = (leaf for state in unit.states for leaf in state.leaves if leaf.pending)
-    ours = [leaf.pod_set.neighbours for leaf in leaves]
+    ours = [said for leaf in leaves if (said := leaf.pod_set.neighbours)]
     return [
         name
-        for name in sorted({*names} - {state.key for state in unit.states})
+        for name in sorted({*names} - {s.key for s in unit.states} if ours else ())
         for tree in [problem.gangs[name].tree]
         if any(x.neighbours.concerns(y) for x in pod_sets(tree) for y in ours)
     ]
@@ -214,8 +214,8 @@ def place_taken(
     who = concerned(bare, takers.names, unit)
     near = any(x.pod_set.neighbours.near for s in unit.states for x in s.leaves)
     has_room = bool(who) and places_beside(rest, unit, now.around)
-    by_room = not near and not has_room and places_beside(now, unit, rest.around)
-    if not who or by_room:
+    by_room = not near and not has_room
+    if not who or (by_room and places_beside(now, unit, rest.around)):
         return None
     if not has_room:
         nodes = matching(bare, unit) & fitting_nodes(bare, unit)

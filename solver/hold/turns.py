@@ -53,15 +53,7 @@ class Turns:
         Give the seconds until a unit has its turn at the soonest; 0 if it has.
 
         Till then what runs grows older, too; where that outweighs its waiting, none.
-
-        Parameters
-        ----------
-        unit
-            The gangs that start together.
-        idle
-            The GPU-seconds that idle until it can start.
-        fading
-            By how much that is less with each second.
+        What idles is less by ``fading`` with each second.
         """
         if self.has_turn(unit, idle):
             return 0

@@ -135,13 +135,8 @@ def _within_quotas(
         return
     sure = [unit for unit in waiting if may_be_guaranteed(problem, unit)]
     if sure:
-        queues = {
-            queue
-            for unit in new
-            for state in unit.states
-            for queue in [state.gang.queue]
-            if _runs_beyond(outcome, queue)
-        }
+        asking = {state.gang.queue for unit in new for state in unit.states}
+        queues = {queue for queue in asking if _runs_beyond(outcome, queue)}
         beyond = [u for u in new if {s.gang.queue for s in u.states} & queues]
         yield Step.ENTITLED, sure, beyond
 

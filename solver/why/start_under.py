@@ -32,12 +32,8 @@ class StartUnder:
 
     Parameters
     ----------
-    problem
-        The round as it was given.
-    beside
-        The same with all that others get by the plan as load.
-    unit
-        Who is to start.
+    problem, beside, unit
+        As ``rules_of`` says.
     rules
         All rules there are.
     closed

@@ -83,6 +83,8 @@ class _ByHand:
         units = sorted(self.problem.units, key=rank_of)
         for kind, batch in groupby(units, partial(batch_kind, self.problem)):
             self._start_all(list(batch), kind)
+        for unit in filter(self._is_passed_by, filter(self._is_open, units)):
+            self._start(unit, evict=False)  # Nobody is moved to where it follows.
         self._move_instead()
         draft = self.step.work.draft()
         sure = {
@@ -120,6 +122,8 @@ class _ByHand:
         """
         Start a unit, making room for it if need be.
         """
+        if self._is_passed_by(unit):
+            return False
         if self._start(unit, evict=False):
             return True
         if (
@@ -158,7 +162,8 @@ class _ByHand:
         (state,) = batch.states
         shapes = self.problem.shapes
         shapes.of_leaf[state.key, 0] = shapes.of_leaf[units[0].key, 0]
-        if self.failed.covers(units[0]) or not self._start(batch, evict=True):
+        shut = self.failed.covers(units[0]) or self._is_passed_by(units[0])
+        if shut or not self._start(batch, evict=True):
             return False
         self.batches[batch.key] = tuple(unit.key for unit in units)
         hosts = sorted(self.step.work.placed.pop(state.key)[0])
@@ -178,6 +183,14 @@ class _ByHand:
             return False
         done = unit.key in self.step.work.placed
         return unit.starts and not done and not self._left(unit)
+
+    def _is_passed_by(self, unit: Unit) -> bool:
+        """
+        Tell whether one of a unit's queues loses as important work by preemption.
+        """
+        mine = {self.problem.queues.leaf(state.gang.queue) for state in unit.states}
+        lost = +self.step.leavers.preempted
+        return any(queue in mine and band >= unit.band for queue, band in lost)
 
     def _left(self, unit: Unit) -> bool:
         """

@@ -2,6 +2,7 @@
 Leavers: who was let go by hand, and what that changed; everybody may be brought back.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -38,6 +39,7 @@ class Leavers:
         self.table = table
         self.rights = rights
         self.goings: dict[int, Going] = {}
+        self.preempted: Counter[tuple[str, int]] = Counter()
         self._serial = 0
         self._lost: dict[int, dict[int, int]] = {}
         self._gone_whole: set[int] = set()
@@ -119,7 +121,8 @@ class Leavers:
         """
         Give what somebody held to others, or back, and say anew what may leave.
         """
-        queue, wide = going.leaver.queue, going.item.wide
+        queue, wide, leaver = going.leaver.queue, going.item.wide, going.leaver
+        self.preempted[queue, leaver.band] += sign * (leaver.rule == "preempt")
         self.work.leave(going.rooms, queue, going.released, sign)
         self.work.part(going.item.victim.gang, going.runners, sign)
         if going.leaver.rule != MOVED:
