@@ -71,11 +71,13 @@ class Protection:
             return False
         return self._by_hand(self._problem, unit) is not None
 
-    def reason(self, unit: Unit) -> Waiting | None:
+    def reason(self, unit: Unit, *, is_proven: bool) -> Waiting | None:
         """
         Say that only protected work is in the way of a unit, and whose, if so.
+
+        It is proven that nobody starts as entitled, or that too little would leave.
         """
-        if not self._never_enough(unit) or not self._try_once():
+        if not (is_proven or self._never_enough(unit)) or not self._try_once():
             return None
         draft = self._by_hand(self._lifted, unit)
         if draft is None:

@@ -234,12 +234,13 @@ class _Explainer:
         """
         Say what would happen if others could leave for an entitled unit.
         """
-        if self._is_closed(unit, "entitled"):
+        if closed := self._is_closed(unit, "entitled"):
             left = self._left_over
             facts = room_taken(self._bare, self._takers, unit, left, evicting=True)
             if facts is not None and self._protection.could_evict(unit):
                 return Waiting(Reason.LOWER_TIER_OR_PRIORITY, facts)
-        return self._protection.reason(unit)
+        values = (tier.value for tier in self._outcome.tiers if tier.name == "entitled")
+        return self._protection.reason(unit, is_proven=closed and not any(values))
 
     def _is_closed(self, unit: Unit, *names: str) -> bool:
         """

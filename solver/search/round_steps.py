@@ -15,7 +15,6 @@ from solver.place.draft import Draft
 from solver.place.greedy import greedy
 from solver.place.stranded import strands_reserved
 from solver.problem.problem import Problem, Step
-from solver.score.tier import TierKey
 from solver.score.tiers import is_better, score, tier_keys
 from solver.search.best_so_far import BestSoFar
 from solver.search.choices import Decided, Finished, Known, Sure, widest_bound
@@ -172,7 +171,12 @@ class _Course:
             draft=best.draft,
             keys=best.keys,
             values=best.values,
-            bounds=tuple(map(_beyond, best.keys, best.values, bounds)),
+            bounds=tuple(  # a later step may pass what one found
+                max(value, bound) if key.direction == "max" else min(value, bound)
+                for key, value, bound in zip(
+                    best.keys, best.values, bounds, strict=True
+                )
+            ),
             sure=known.sure,
             decided=now.decided,
             is_greedy=now.is_greedy,
@@ -197,13 +201,6 @@ def _keep_rights(best: BestSoFar, drafts: Sequence[Draft]) -> None:
         best.replace(held[0])
         for draft in held[1:]:
             best.offer(draft)
-
-
-def _beyond(key: TierKey, value: int, bound: int) -> int:
-    """
-    Keep a bound on the far side of a value: a later step may pass what one found.
-    """
-    return max(value, bound) if key.direction == "max" else min(value, bound)
 
 
 @dataclass(slots=True)
