@@ -277,7 +277,7 @@ def test_rounds_are_recorded_once_with_what_came_of_them(tmp_path):
     tell_all(recorder)
     idle = turned(number=0, receipts=(), name="r3")
     recorder.planned(idle)
-    recorder.stop()
+    recorder.stop(30.0)
     found = {record["name"]: record for record in read_rounds(path)}
 
     assert [("r1", "done"), ("r2", "dropped"), ("b7", "rejected")] == [
@@ -299,7 +299,7 @@ def test_a_round_that_only_keeps_places_is_recorded_once(tmp_path):
     recorder.planned(replace(keeps, name="again"))
     recorder.carried_out(replace(keeps, name="again"))
     recorder.planned(replace(turn, name="next"))
-    recorder.stop()
+    recorder.stop(30.0)
 
     assert ["keeps", "again"] == [record["name"] for record in read_rounds(path)]
 
@@ -318,7 +318,7 @@ def test_rounds_that_find_all_as_it_was_are_recorded_once(tmp_path):
     recorder.planned(replace(binds, name="binds"))
     recorder.carried_out(replace(binds, name="binds"))
     recorder.planned(replace(waits, plan=less, name="after"))
-    recorder.stop()
+    recorder.stop(30.0)
 
     assert ["first", "other", "binds", "after"] == [
         record["name"] for record in read_rounds(path)
