@@ -25,6 +25,8 @@ KINDS = {
     "full": 80,
     "full+beside": 80,
     "full+parts+stale": 80,
+    "timed": 40,
+    "full+timed": 40,
 }
 PARCEL = 10
 LATER = 12
