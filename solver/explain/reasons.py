@@ -48,15 +48,7 @@ def explain(bare: Problem, outcome: Outcome, budget: Budget) -> dict[str, Waitin
     Sums and placing by hand come first, for all; what only a proof or a try with
     evictions can tell is asked as far as the budget goes, and with a limit in seconds
     in the part of it that the search leaves: a round ends when its plan is found.
-
-    Parameters
-    ----------
-    bare
-        The round as it was given: nothing kept, held or decided yet.
-    outcome
-        What was decided.
-    budget
-        What may still be used up.
+    ``bare`` is the round as it was given: nothing kept, held or decided yet.
     """
     with budget.at_most(bare.tuning.explain.kept):
         reasons = _told(bare, outcome, budget)

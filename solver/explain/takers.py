@@ -2,13 +2,15 @@
 Takers: who gets the room that a waiting unit could have used, and how much of it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
 from models.devices.gpu_counts import shares_held
 from models.gangs import pod_sets
+from models.neighbours import Neighbours
 from models.resources import GPU_SHARE, Resources
 from models.why.reasons import Facts, listed
 from solver.evict.freeze import requests_of
@@ -42,6 +44,7 @@ class Takers:
         self._below: dict[tuple[str, bool], Share] = {}
         given = list(self._given(after, draft))
         moves = sum(one.target != NOWHERE for one in after.frozen.exits)
+        self.said = said_by(bare, self.names)
         self._is_new = np.arange(len(given)) < len(given) - moves
         gangs, nodes, requests = zip(*given, strict=True) if given else ((), (), ())
         self._gangs = np.array(gangs, dtype=np.int64)
@@ -189,18 +192,25 @@ def room_taken(
     return facts | ({"evicting": 1} if evicting else {})
 
 
-def concerned(problem: Problem, names: Iterable[str], unit: Unit) -> list[str]:
+def said_by(problem: Problem, names: Iterable[str]) -> dict[Neighbours, set[str]]:
+    """
+    Group gangs by what their pods say of others.
+    """
+    found: dict[Neighbours, set[str]] = {}
+    for name in names:
+        for leaf in pod_sets(problem.gangs[name].tree):
+            found.setdefault(leaf.neighbours, set()).add(name)
+    return found
+
+
+def concerned(said: Mapping[Neighbours, set[str]], unit: Unit) -> list[str]:
     """
     Name gangs whose pods say anything of those that a unit wants, or these of theirs.
     """
     leaves = (leaf for state in unit.states for leaf in state.leaves if leaf.pending)
-    ours = [said for leaf in leaves if (said := leaf.pod_set.neighbours)]
-    return [
-        name
-        for name in sorted({*names} - {s.key for s in unit.states} if ours else ())
-        for tree in [problem.gangs[name].tree]
-        if any(x.neighbours.concerns(y) for x in pod_sets(tree) for y in ours)
-    ]
+    ours = {leaf.pod_set.neighbours for leaf in leaves}
+    found = (names for x, names in said.items() if any(map(x.concerns, ours)))
+    return sorted({*chain.from_iterable(found)} - {s.key for s in unit.states})
 
 
 def place_taken(
@@ -211,11 +221,10 @@ def place_taken(
 
     Who looks for others may find some of those who take its room.
     """
-    who = concerned(bare, takers.names, unit)
+    who = concerned(takers.said, unit)
     near = any(x.pod_set.neighbours.near for s in unit.states for x in s.leaves)
     has_room = bool(who) and places_beside(rest, unit, now.around)
-    by_room = not near and not has_room
-    if not who or (by_room and places_beside(now, unit, rest.around)):
+    if not who or (not (near or has_room) and places_beside(now, unit, rest.around)):
         return None
     if not has_room:
         nodes = matching(bare, unit) & fitting_nodes(bare, unit)

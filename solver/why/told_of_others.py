@@ -22,7 +22,7 @@ from solver.explain.room_now import (
     matching,
     strain,
 )
-from solver.explain.takers import concerned
+from solver.explain.takers import concerned, said_by
 from solver.problem.problem import Problem
 from solver.why.given_to_others import GivenToOthers
 from solver.why.start_under import OUTRANKED, StartUnder
@@ -105,7 +105,7 @@ def _beside_whom(ask: StartUnder, core: Rules, given: GivenToOthers) -> Blocker 
     asks = any(rule.is_beside or rule.kind == FREE for rule in core)
     if not asks or FreeSums(beside).lacks(unit):
         return None
-    who = concerned(beside, (gang for gang, *_ in given.rows), unit)
+    who = concerned(said_by(beside, (gang for gang, *_ in given.rows)), unit)
     if not who:
         return None
     names = listed(who, "gang")
