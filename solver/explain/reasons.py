@@ -13,6 +13,7 @@ from models.why.reasons import Facts, Reason, Waiting, listed
 from solver.effort.budget import Budget
 from solver.evict.named_devices import come_to, named_devices, pods_of
 from solver.evict.open_step import was_evicted
+from solver.evict.settled import is_settled
 from solver.explain.could_start_alone import (
     Alone,
     has_domains,
@@ -168,8 +169,7 @@ class _Explainer:
         if self._budget.left <= 0:
             return short or self._undecided()
         if short is None:
-            alone = self._starts_alone(unit)
-            if alone:
+            if alone := self._starts_alone(unit):
                 return self._outranked(unit, proof=True) or self._unknown(unit)
             short = self._unknown(unit) if alone is None else self._in_pieces(unit)
         evictions = self._protection.may_ask(unit) and self._of_evictions(unit)
@@ -231,6 +231,7 @@ class _Explainer:
             facts = room_taken(self._bare, self._takers, unit, left, evicting=True)
             if facts is not None and self._protection.could_evict(unit):
                 return Waiting(Reason.LOWER_TIER_OR_PRIORITY, facts)
+        closed = closed and not is_settled(self._bare.snapshot, self._bare.policy)
         values = (tier.value for tier in self._outcome.tiers if tier.name == "entitled")
         return self._protection.reason(unit, is_proven=closed and not any(values))
 
@@ -253,8 +254,7 @@ class _Explainer:
         ledger = self._rest().work.ledger
         found = limit_taken(self._bare, self._takers, unit, ledger)
         if found is None:
-            beside = self._starts_beside(unit, proof=proof)
-            if beside:
+            if beside := self._starts_beside(unit, proof=proof):
                 found = self._held_back(unit)
             elif beside is False:
                 states = self._now.work, self._rest().work
