@@ -130,7 +130,12 @@ class BestSoFar:
         for i, key in enumerate(self.keys):
             if i > at:
                 self.bounds[i] = self.trivial[i]
-            elif key.direction == "max":
-                self.bounds[i] = max(self.bounds[i], self.values[i])
             else:
-                self.bounds[i] = min(self.bounds[i], self.values[i])
+                self.bounds[i] = beyond(key, self.values[i], self.bounds[i])
+
+
+def beyond(key: TierKey, value: int, bound: int) -> int:
+    """
+    Keep a bound on the far side of a value.
+    """
+    return max(value, bound) if key.direction == "max" else min(value, bound)

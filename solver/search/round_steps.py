@@ -16,7 +16,7 @@ from solver.place.greedy import greedy
 from solver.place.stranded import strands_reserved
 from solver.problem.problem import Problem, Step
 from solver.score.tiers import is_better, score, tier_keys
-from solver.search.best_so_far import BestSoFar
+from solver.search.best_so_far import BestSoFar, beyond
 from solver.search.choices import Decided, Finished, Known, Sure, widest_bound
 from solver.search.choose import keep_open
 from solver.search.greedy_steps import plan_greedily
@@ -171,12 +171,7 @@ class _Course:
             draft=best.draft,
             keys=best.keys,
             values=best.values,
-            bounds=tuple(  # a later step may pass what one found
-                max(value, bound) if key.direction == "max" else min(value, bound)
-                for key, value, bound in zip(
-                    best.keys, best.values, bounds, strict=True
-                )
-            ),
+            bounds=tuple(map(beyond, best.keys, best.values, bounds)),
             sure=known.sure,
             decided=now.decided,
             is_greedy=now.is_greedy,

@@ -83,7 +83,7 @@ class _ByHand:
         units = sorted(self.problem.units, key=rank_of)
         for kind, batch in groupby(units, partial(batch_kind, self.problem)):
             self._start_all(list(batch), kind)
-        for unit in filter(self._is_passed_by, filter(self._is_open, units)):
+        for unit in filter(self._is_open, filter(self._is_passed_by, units)):
             self._start(unit, evict=False)  # Nobody is moved to where it follows.
         self._move_instead()
         draft = self.step.work.draft()
