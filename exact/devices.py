@@ -280,7 +280,7 @@ class _Devices:
                 for start in profile.starts:
                     here = self.model.new_bool_var("")
                     places.append(self._number(pods, device, here, start))
-            elif part.memory <= self.node.gpu_memory:
+            elif part.memory_on(self.node.gpu_memory) <= self.node.gpu_memory:
                 number = self.model.new_int_var(0, self._most(part), "")
                 self.model.add(number <= pods.number)
                 places.append(self._number(pods, device, number, -1))

@@ -203,7 +203,7 @@ def _used(
     if part.profile:
         cuttable = len(node.mig.devices) if node.mig and part.profile in models else 0
         cp.add(fresh <= cuttable)
-    elif part.memory > node.gpu_memory:
+    elif part.memory_on(node.gpu_memory) > node.gpu_memory:
         cp.add(fresh == 0)
     able, room = [], []
     for device in devices:

@@ -21,6 +21,10 @@ from models.why.reasons import counted
 _SOME = re.compile(r"(.+\.csv(?:\.gz)?)@(\d{1,6})")
 _WORD = re.compile(r"(\d{1,6})x(\d{1,4})")
 MOST_NODES = 100_000
+_MADE_UP_MEMORY = 80 * 1024
+"""
+MiB of a GPU of which no file says how much memory it has.
+"""
 
 
 def floor_of(text: str) -> Floor:
@@ -88,9 +92,10 @@ def _made_up(text: str, kinds: Sequence[tuple[int, int]]) -> Floor:
     width = len(str(total - 1))
     sizes = [gpus for count, gpus in kinds for _ in range(count)]
     nodes = tuple(
-        _node(f"n{at:0{width}d}", {GPU: gpus}) for at, gpus in enumerate(sizes)
+        replace(_node(f"n{at:0{width}d}", {GPU: gpus}), gpu_memory=_MADE_UP_MEMORY)
+        for at, gpus in enumerate(sizes)
     )
-    note = "nodes made up: whole GPUs, as much CPU and memory as anybody asks for"
+    note = "nodes made up: GPUs of 80 GiB, as much CPU and memory as anybody asks for"
     return Floor(name=text, nodes=nodes, notes=(note,))
 
 

@@ -109,7 +109,7 @@ def idle_devices(part: GpuPart, sort: NodeSort, idle: int, cut: int = 0) -> int:
     if part.profile:
         known = part.profile in MIG_MODELS.get(sort.model, {})
         return min(idle, max(0, sort.cuttable - cut)) if known else 0
-    return idle if part.memory <= sort.memory else 0
+    return idle if part.memory_on(sort.memory) <= sort.memory else 0
 
 
 def size_of(part: GpuPart, sort: NodeSort) -> tuple[int, int]:

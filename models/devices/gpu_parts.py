@@ -71,7 +71,12 @@ class GpuPart:
     def memory_on(self, device: int) -> int:
         """
         Give the MiB it takes of a device with so much memory, rounded down of a share.
+
+        Of memory that nobody knows, which is 0, a share is kept by no more compute; a
+        larger one takes more than there is.
         """
+        if not device and not self.memory:
+            return int(self.share > self.cores)
         return self.memory or self.share * device // WHOLE
 
     def __str__(self) -> str:

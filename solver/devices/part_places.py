@@ -223,7 +223,7 @@ def item_of(part: GpuPart, node: Node) -> Item | None:
     if not num_devices(node.allocatable.get(GPU, 0)):
         return None
     if not part.profile:
-        if part.memory > node.gpu_memory:
+        if part.memory_on(node.gpu_memory) > node.gpu_memory:
             return None
         share = DeviceShare(part.cores, part.memory_on(node.gpu_memory))
         return share if any(share) else None

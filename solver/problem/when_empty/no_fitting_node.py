@@ -73,7 +73,7 @@ def _too_large(part: GpuPart, nodes: Sequence[Node], at: Bools, which: str) -> s
     """
     most = max(nodes[x].gpu_memory for x in np.flatnonzero(at).tolist())
     text = f"no {which} has room for {part}"
-    if part.memory <= most:
+    if part.memory_on(most) <= most:
         return text
     largest = f"the largest GPU has {memory_words(most)}"
     unsaid = f"no {which} says how much memory its GPUs have"

@@ -127,7 +127,7 @@ def _used(
     if part is None:
         return idle * WHOLE if idle >= pod.gpus else 0
     able = [device for device, there in on.items() if _holds(node, there, part)]
-    fresh = idle if part.memory <= node.gpu_memory else 0
+    fresh = idle if part.memory_on(node.gpu_memory) <= node.gpu_memory else 0
     if part.profile:
         known = node.mig is not None and profile_on(node, part) is not None
         fresh = min(idle, len(node.mig.devices)) if known and node.mig else 0

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from adapters.replay.world.free_nodes import Ground
+from adapters.replay.world.waiting_jobs import WaitingJobs
 from adapters.traces import floor_of, read_trace, stream_trace
 from adapters.traces.clusters import queues_by_work
+from adapters.traces.counted_parts import counting_parts
 from adapters.traces.fitting import fitted
 from adapters.traces.own import COLUMNS, write_own
 from adapters.traces.row_faults import TraceRejectedError
@@ -305,6 +308,20 @@ def test_jobs_that_can_never_start_are_left_out_by_rule(tmp_path):
 
     assert {"larger-than-cluster": 1, "pod-too-large": 1} == found.left_out
     assert [("c", 0)] == [(job.name, job.submit) for job in found.jobs]
+
+
+def test_made_up_gpus_hold_what_jobs_ask_of_their_memory(tmp_path):
+    rows = "a,0,5,0.3/0.5,1,q\nb,0,5,20Gi,1,q\nc,0,5,100Gi,1,q\n"
+    trace, floor = counting_parts(read(tmp_path, HEAD + rows), floor_of("1x1"))
+    found = fitted(trace, floor)
+    ground = Ground(floor.nodes, found.jobs)
+
+    assert {"pod-too-large": 1} == found.left_out
+    assert {"a": 2, "b": 4} == {
+        job.name: int(ground.at_most(shape))
+        for job in found.jobs
+        for shape, _ in WaitingJobs(found.jobs).kind_of(job).shapes
+    }
 
 
 def test_quotas_by_work_add_up_to_all_gpus(tmp_path):
