@@ -56,10 +56,3 @@ def take_back(allowed: Callable[[], bool], undo: Callable[[], None]) -> None:
         except (ClusterError, FieldError):
             return
         return
-
-
-def number_of(version: str) -> int:
-    """
-    Give the version of an object as a number; 0 where it is none.
-    """
-    return int(version) if version.isdecimal() else 0

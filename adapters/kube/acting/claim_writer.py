@@ -7,13 +7,13 @@ from collections.abc import Callable
 from adapters.kube.acting.by_version import (
     MOST_TRIES,
     answered,
-    number_of,
     take_back,
 )
 from adapters.kube.acting.operations import Answer
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.api.client import Transport
 from adapters.kube.api.errors import ConflictError
+from adapters.kube.api.watch_events import number_of
 from adapters.kube.objects.volume_records import (
     SELECTED_NODE,
     ClaimRecord,

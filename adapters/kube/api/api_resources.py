@@ -2,7 +2,8 @@
 Kinds of objects, and objects as an API server or a manifest writes them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 Raw = Mapping[str, object]
@@ -12,6 +13,10 @@ An object as the API server or a manifest writes it.
 Place = tuple[str, str, str, str, str]
 """
 Where an object is: group, version, plural, namespace, name.
+"""
+Writing = Callable[[Place], AbstractContextManager[Callable[[str], None]]]
+"""
+Hears of a write while it is made, and which version came of it.
 """
 
 

@@ -183,3 +183,13 @@ def shown(value: object) -> str:
         return "a list"
     quoted = repr(value)
     return quoted if len(quoted) <= 60 else f"{quoted[:57]}…"
+
+
+def version_in(raw: Mapping[str, object] | None) -> str:
+    """
+    Give the resource version that an object was read at; empty where it says none.
+    """
+    try:
+        return text(mapping(raw or {}, "metadata"), "resourceVersion")
+    except FieldError:
+        return ""

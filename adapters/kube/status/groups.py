@@ -10,21 +10,19 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
-from adapters.kube.api.api_resources import Place, Raw
+from adapters.kube.api.api_resources import Place, Raw, Writing
 from adapters.kube.dialects.protocol import Claim, Dialect, GroupStanding, Write
-from adapters.kube.objects.fields import FieldError, mapping, text
+from adapters.kube.objects.fields import FieldError, mapping, text, version_in
 from adapters.kube.status.k8s_events import Regarding
 from adapters.kube.status.patches import (
     PatchOutcome,
     patch_group,
     read_group,
-    version_in,
 )
 from adapters.kube.status.rate_limit import Wire
 
 _TRIES = 3
 Say = Callable[[Regarding, tuple[str, str, str]], None]
-Writing = Callable[[Place], AbstractContextManager[Callable[[str], None]]]
 
 
 def unheard(_place: Place) -> AbstractContextManager[Callable[[str], None]]:

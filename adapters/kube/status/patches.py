@@ -23,7 +23,6 @@ from adapters.kube.api.errors import (
 from adapters.kube.api.paths import path_of, rule_of
 from adapters.kube.dialects.protocol import Write
 from adapters.kube.gangs.kinds import NEEDED
-from adapters.kube.objects.fields import FieldError, mapping, text
 
 PODS = next(resource for resource in NEEDED if resource.plural == "pods")
 
@@ -137,16 +136,6 @@ def resource_of(write: Write) -> Resource:
     return Resource(
         group=write.group, version=write.version, plural=write.plural, kind=""
     )
-
-
-def version_in(raw: Raw | None) -> str:
-    """
-    Give the resource version that an object was read at; empty where it says none.
-    """
-    try:
-        return text(mapping(raw or {}, "metadata"), "resourceVersion")
-    except FieldError:
-        return ""
 
 
 def _failed(error: ClusterError) -> Written:

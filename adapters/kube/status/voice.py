@@ -5,9 +5,10 @@ What a status writer speaks with.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from adapters.kube.api.api_resources import Writing
 from adapters.kube.api.client import Transport
 from adapters.kube.dialects.protocol import Dialect
-from adapters.kube.status.groups import Writing, unheard
+from adapters.kube.status.groups import unheard
 from adapters.kube.status.k8s_events import Notices
 from adapters.kube.status.pods import Lookup
 from adapters.kube.status.proofs import Proofs

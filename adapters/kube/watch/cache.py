@@ -128,7 +128,7 @@ class Cache:
     @contextmanager
     def writing(self, place: Place) -> Iterator[Callable[[str], None]]:
         """
-        While we write a group's status, for it says what we decided; give whom to tell.
+        While we write what we decided, in a group or a claim; give whom to tell.
 
         The version that we made is told to it; that one is no change.
         """

@@ -101,7 +101,7 @@ class Shelf(Generic[T]):
         Take one record.
         """
         with self._lock:
-            if key in self.records and self._is_ours(key, number):
+            if self._is_ours(key, number):
                 self.records[key] = record
             elif self.records.get(key) != record:
                 self._put(key, record)
@@ -153,12 +153,12 @@ class Shelf(Generic[T]):
         """
         Tell whether a version is one that we wrote, or may be.
         """
-        if key in self._writing:
-            self._writing[key].append(number)
+        if number in self._own:
+            self._own.discard(number)
             return True
-        if number not in self._own:
+        if key not in self._writing:
             return False
-        self._own.discard(number)
+        self._writing[key].append(number)
         return True
 
     def _put(self, key: str, record: T) -> None:

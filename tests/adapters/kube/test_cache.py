@@ -246,6 +246,34 @@ def test_what_others_write_while_we_do_and_after_us_is_a_change(cache):
     assert sorted(set(revisions)) == revisions
 
 
+def test_of_two_writes_in_a_row_the_first_is_heard_of_during_the_second(cache):
+    came(cache, 7)
+    before = cache.revision
+    with cache.writing(PLACE) as tell:
+        tell("8")
+    with cache.writing(PLACE) as tell:
+        came(cache, 8, phase="Inqueue")
+        tell("9")
+    came(cache, 9, phase="Running")
+
+    assert before == cache.revision
+    assert {"phase": "Running"} == cache.shelf(GROUPS).records["team/g"]
+
+
+def test_what_we_make_is_no_change_and_what_others_make_meanwhile_is(cache):
+    before = cache.revision
+    with cache.writing(PLACE) as tell:
+        tell("8")
+    came(cache, 8)
+    own = cache.revision
+    cache.shelf(GROUPS).drop("team/g", "9")
+    gone = cache.revision
+    with cache.writing(PLACE):
+        came(cache, 10)
+
+    assert before == own < gone < cache.revision
+
+
 def test_a_write_that_fails_hides_nothing(cache):
     came(cache, 7)
     before = cache.revision

@@ -37,7 +37,9 @@ class ClaimedDeviceBinder:
     def __init__(self, deeds: Deeds, cache: Cache) -> None:
         self._deeds = deeds
         self._cache = cache
-        self._writer = ResourceClaimWriter(deeds.transport, deeds.allowed)
+        self._writer = ResourceClaimWriter(
+            deeds.transport, deeds.allowed, cache.writing
+        )
         self._dealer = DeviceDealer(cache, self._writer.written)
 
     def concerned(

@@ -10,11 +10,17 @@ from typing import Any
 from adapters.kube.acting.by_version import answered
 from adapters.kube.acting.devices.device_dealer import Grant
 from adapters.kube.acting.operations import NO_ANSWER, Answer
-from adapters.kube.api.api_resources import Raw
+from adapters.kube.api.api_resources import Place, Raw, Writing
 from adapters.kube.api.client import Transport
 from adapters.kube.api.errors import ClusterError, ConflictError, NotFoundError
 from adapters.kube.objects.extended_asks import EXTENDED
-from adapters.kube.objects.fields import FieldError, items, mapping, records
+from adapters.kube.objects.fields import (
+    FieldError,
+    items,
+    mapping,
+    records,
+    version_in,
+)
 
 FINALIZER = "resource.kubernetes.io/delete-protection"
 CLAIM_RULE = (
@@ -34,12 +40,17 @@ class ResourceClaimWriter:
     """
     Writes claims, as long as ``allowed`` says we may.
 
-    ``written`` are claims as we wrote them last, by namespace and name.
+    ``written`` are claims as we wrote them last, by namespace and name.  What is given
+    is as the plan expects, so it is written within ``writing``; what is taken back is
+    a change.
     """
 
-    def __init__(self, transport: Transport, allowed: Callable[[], bool]) -> None:
+    def __init__(
+        self, transport: Transport, allowed: Callable[[], bool], writing: Writing
+    ) -> None:
         self._transport = transport
         self._allowed = allowed
+        self._writing = writing
         self.written: dict[str, Raw] = {}
 
     def reserve(self, grant: Grant) -> Answer:
@@ -89,7 +100,9 @@ class ResourceClaimWriter:
         meta = {**mapping(grant.raw, "metadata"), "finalizers": [FINALIZER]}
         body = {**grant.raw, "metadata": meta}
         try:
-            found = self._transport.call("POST", path, body, rule=MADE_RULE)
+            with self._writing(_place(grant.key)) as made:
+                found = self._transport.call("POST", path, body, rule=MADE_RULE)
+                made(version_in(found))
         except ConflictError:
             return self._read(grant.key)
         self.written[grant.key] = found
@@ -124,11 +137,11 @@ class ResourceClaimWriter:
                 finalizers = items(meta, "finalizers", "metadata")
                 if FINALIZER not in finalizers:
                     more = {"finalizers": [*finalizers, FINALIZER]}
-                    raw = self._patch(grant.key, raw, {"metadata": more})
+                    raw = self._give(grant.key, raw, {"metadata": more})
                 body: dict[str, Any] = {"reservedFor": [*there, *new]}
                 if grant.allocation is not None:
                     body["allocation"] = grant.allocation
-                self._patch(grant.key, raw, {"status": body}, status=True)
+                self._give(grant.key, raw, {"status": body}, status=True)
             except ConflictError:
                 raw = self._read(grant.key)
                 continue
@@ -158,6 +171,14 @@ class ResourceClaimWriter:
     def _read(self, key: str) -> Raw:
         return self._transport.call("GET", _path(key), rule=CLAIM_RULE)
 
+    def _give(
+        self, key: str, raw: Raw, body: dict[str, Any], *, status: bool = False
+    ) -> Raw:
+        with self._writing(_place(key)) as made:
+            found = self._patch(key, raw, body, status=status)
+            made(version_in(found))
+        return found
+
     def _patch(
         self, key: str, raw: Raw, body: dict[str, Any], *, status: bool = False
     ) -> Raw:
@@ -183,6 +204,11 @@ def _why_not(grant: Grant, raw: Raw) -> Answer | None:
         return None
     what = "has devices already" if has else "has no devices any more"
     return "again", f"claim {grant.key} {what}"
+
+
+def _place(key: str) -> Place:
+    space, _, name = key.partition("/")
+    return "resource.k8s.io", "v1", "resourceclaims", space, name
 
 
 def _path(key: str) -> str:

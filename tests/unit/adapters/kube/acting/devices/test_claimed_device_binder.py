@@ -107,7 +107,8 @@ class Cluster:
             raw = self.api.objects[claim_path(name)]
             version = int(raw["metadata"]["resourceVersion"])
             shelf = self.cache.shelf(KIND["ResourceClaim"])
-            shelf.put(f"default/{name}", version, raw, "1")
+            if shelf.number(f"default/{name}") != version:
+                shelf.put(f"default/{name}", version, raw, "1")
 
     def lead(self) -> list[str]:
         sink = self.leader()
@@ -196,3 +197,28 @@ def test_a_claim_that_somebody_else_has_got_stops_its_gang_and_leaves_none(at):
         assert {} == mine
     else:
         assert ALL_GIVEN == mine
+
+
+@pytest.mark.parametrize("hook", ["after", "fault"])
+@pytest.mark.parametrize("at", [None, *range(WRITES - 1)])
+def test_what_we_give_is_no_change_and_what_others_write_meanwhile_is(at, hook):
+    cluster = Cluster()
+    sink = cluster.leader()
+    labelled: list[str] = []
+
+    def hear(method: str, path: str) -> None:
+        if cluster.api.writes == at and "resourceclaims" in path and not labelled:
+            labelled.append(path)
+            raw = cluster.api.objects[path]
+            meta = {**raw["metadata"], "labels": {"seen": "yes"}}
+            cluster.api.put(path, {**raw, "metadata": meta})
+        cluster.hear()
+
+    setattr(cluster.api, hook, hear)
+    turn = Turn(snapshot(gangs=[gang("g", minimum=2)]), plan(*STEPS), (), "r")
+    sink.hold(turn)
+    before = cluster.cache.revision
+    assert ["done", "done"] == [one.result for one in sink.execute(turn.plan)]
+    cluster.hear()
+
+    assert bool(labelled) == (before < cluster.cache.revision)
