@@ -88,13 +88,13 @@ class Run:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-Tell = Callable[[int, int], None]
+Tell = Callable[[float], None]
 """
-Told the virtual second that is reached, and the last submission.
+Told which part is played, from 0 to 1.
 """
 
 
-def play(run: Run, folder: Path, tell: Tell = lambda *_: None) -> dict[str, Any]:
+def play(run: Run, folder: Path, tell: Tell = lambda _: None) -> dict[str, Any]:
     """
     Play a run into a folder, or read its results where it was played before.
     """
@@ -112,7 +112,7 @@ def play(run: Run, folder: Path, tell: Tell = lambda *_: None) -> dict[str, Any]
 
     def beat(engine: Engine) -> None:
         nonlocal kept
-        tell(engine.world.now, run.trace.span)
+        tell(_part(engine, run.until))
         if monotonic() - kept > BEATS and not strategy.pieces:
             keep(engine, run.key)
             kept = monotonic()
@@ -133,6 +133,15 @@ def play(run: Run, folder: Path, tell: Tell = lambda *_: None) -> dict[str, Any]
     (folder / SUMMARY).write_text(text, encoding="utf-8")
     (folder / NAME).unlink(missing_ok=True)
     return summary
+
+
+def _part(engine: Engine, until: int | None) -> float:
+    """
+    Give the part of the jobs that have ended, or that of the time, if it is limited.
+    """
+    ended = engine.arrived - len(engine.world.fates)
+    part = ended / max(1, len(engine.jobs))
+    return max(part, min(1.0, engine.world.now / until)) if until else part
 
 
 def summary_of(folder: Path, key: str) -> dict[str, Any] | None:

@@ -43,11 +43,10 @@ def _play(folder: Path, run: Run) -> None:
     path = folder / run.folder
     told = 0.0
 
-    def tell(now: int, last: int) -> None:
+    def tell(part: float) -> None:
         nonlocal told
         if monotonic() - told > _OFTEN:
             told = monotonic()
-            part = min(1.0, now / last) if last else 1.0
             (path / REACHED).write_text(f"{part:.4f}", encoding="utf-8")
 
     try:

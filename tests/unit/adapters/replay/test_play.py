@@ -169,3 +169,14 @@ def test_another_seed_draws_other_weeks_with_the_same_jobs_inside(tmp_path):
     assert other != one
     known = [(job.roles, job.duration) for job in one]
     assert all((job.roles, job.duration) in known for job in other)
+
+
+def test_how_far_a_replay_is_counts_the_jobs_that_have_ended(tmp_path):
+    here = made("greedy")
+    at_once = tuple(replace(job, submit=0) for job in here.trace.jobs)
+    told = []
+    play(replace(here, trace=replace(here.trace, jobs=at_once)), tmp_path, told.append)
+
+    assert told == sorted(told)
+    assert 0 == told[0]
+    assert 1 > told[len(told) // 2] > 0
