@@ -54,11 +54,17 @@ def write(page: "Page", html: str | None, markdown: str | None) -> None:
         from adapters.reports.page.html import as_html
 
         _put(as_html(page), html)
-    if markdown is not None:
+    if markdown is None:
+        return
+    width = screen_width()
+    if markdown == STDOUT and width is not None:
+        from adapters.cli.terminal.page_text import page_text
+
+        emit(page_text(page, width))
+    else:
         from adapters.reports.page.markdown import as_markdown
 
-        is_seen = markdown == STDOUT and screen_width() is not None
-        _put(as_markdown(page, folded=not is_seen), markdown)
+        _put(as_markdown(page), markdown)
 
 
 def _put(text: str, path: str) -> None:

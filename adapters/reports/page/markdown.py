@@ -12,16 +12,14 @@ MOST_ROWS = 30
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~$@!&]|:(?=\S))")
 
 
-def as_markdown(page: Page, *, folded: bool = True) -> str:
+def as_markdown(page: Page) -> str:
     """
     Write a page; the same page gives the same bytes.
-
-    Sections are ``folded`` where they can be opened; in a terminal they have headings.
     """
-    return "\n".join(_lines(page, folded=folded)).rstrip() + "\n"
+    return "\n".join(_lines(page)).rstrip() + "\n"
 
 
-def _lines(page: Page, *, folded: bool) -> Iterator[str]:
+def _lines(page: Page) -> Iterator[str]:
     yield f"## {plain(page.title)}"
     yield ""
     yield f"**{plain(page.verdict)}** {plain(page.certainty)}"
@@ -36,14 +34,12 @@ def _lines(page: Page, *, folded: bool) -> Iterator[str]:
             yield f"| {plain(tile.label)} | {plain(tile.value)} | {plain(tile.note)} |"
         yield ""
     for section in page.sections:
-        body = [line for block in section.blocks for line in _block(block)]
-        heading = plain(section.heading)
-        yield f"<details><summary>{heading}</summary>" if folded else f"### {heading}"
+        yield f"<details><summary>{plain(section.heading)}</summary>"
         yield ""
-        yield from body
-        if folded:
-            yield "</details>"
-            yield ""
+        for block in section.blocks:
+            yield from _block(block)
+        yield "</details>"
+        yield ""
     facts = "; ".join(f"{plain(name)} {plain(value)}" for name, value in page.made_by)
     yield facts
 
@@ -77,11 +73,18 @@ def _grid(grid: Grid) -> Iterator[str]:
     for row in grid.rows[:MOST_ROWS]:
         yield _row([cell.text for cell in row])
     yield ""
-    left = len(grid.rows) - MOST_ROWS
-    notes = [f"{left:,} more rows are left out here.", *grid.notes]
-    for note in notes if left > 0 else notes[1:]:
+    for note in notes_below(grid):
         yield plain(note)
         yield ""
+
+
+def notes_below(grid: Grid) -> Sequence[str]:
+    """
+    Say below a table how many of its rows are left out, and what it notes itself.
+    """
+    left = len(grid.rows) - MOST_ROWS
+    cut = [f"{left:,} more rows are left out here."] if left > 0 else []
+    return [*cut, *grid.notes]
 
 
 def _row(cells: Sequence[str], *, raw: bool = False) -> str:

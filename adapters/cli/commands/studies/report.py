@@ -48,7 +48,8 @@ def report(
     """
     Write a page about the results of a replay, or about an observed scheduler.
 
-    Without --html and --markdown, Markdown goes to standard output.
+    Without --html and --markdown it goes to standard output: as text in a terminal,
+    else as Markdown.
     """
     windows = [_window(text) for text in window or ()]
     if len(windows) > MOST_WINDOWS:

@@ -87,11 +87,18 @@ def test_line_ends_become_spaces():
 
 
 @pytest.mark.parametrize("seen", [False, True])
-def test_sections_have_headings_where_a_person_looks(capsys, monkeypatch, seen):
+def test_a_person_sees_no_signs_of_markdown(capsys, monkeypatch, seen):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: seen, raising=False)
-    write(page_with(Text(["said"])), None, "-")
+    grid = Grid(
+        caption="Queues",
+        columns=[Column("queue"), Column("GPUs", right=True), Column("note")],
+        rows=[[Cell("team_a*"), Cell("9.5\xa0%"), Cell("[x]")]],
+        notes=["They are #1."],
+    )
+    write(page_with(grid), None, "-")
     text = capsys.readouterr().out
 
-    assert seen == ("\n### " in text)
     assert seen != ("<details>" in text)
-    assert "said" in text
+    assert seen != ("| team\\_a\\* | 9.5 % | \\[x\\] |" in text)
+    assert seen == ("QUEUE     GPUS  NOTE\nteam_a*  9.5 %  [x]\n\nThey are #1." in text)
+    assert seen != ("\\#" in text)
