@@ -4,7 +4,7 @@ Playing: one strategy and one seed, from the beginning or from a checkpoint.
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from adapters.replay.checkpoint import NAME, found, keep, restore
 from adapters.replay.drawn_traces import drawn
 from adapters.replay.engine import Engine
 from adapters.replay.estimates import Estimates, with_estimates
+from adapters.replay.measures.lower_bounds import bounds_of
 from adapters.replay.measures.replay_measures import metrics_of
 from adapters.replay.players import STRATEGIES, planner_of, policy_of
 from adapters.replay.recorder import Recorder
@@ -161,6 +162,21 @@ def jobs_of(run: Run) -> tuple[Job, ...]:
     """
     jobs = drawn(run.trace, run.seed, run.block)
     return with_estimates(jobs, run.estimates, run.seed)
+
+
+def bounds_for(run: Run, metrics: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """
+    Bound what any schedule of a run's jobs reaches, as far as that bounds its results.
+
+    Where jobs are left, times are over fewer of them or over less time, and where it
+    was played up to a moment the GPU time used is, too.
+    """
+    jobs = jobs_of(run)
+    bounds = bounds_of(jobs, run.floor.gpus, run.every).document(run.seed)
+    if all(each["jobs"]["done"] == len(jobs) for each in metrics):
+        return bounds
+    kept = {"seed"} if run.until is not None else {"seed", "used"}
+    return {name: x if name in kept else None for name, x in bounds.items()}
 
 
 def _engine(run: Run, recorder: Recorder) -> Engine:

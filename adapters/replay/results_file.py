@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from adapters.replay.estimates import said
-from adapters.replay.measures.lower_bounds import bounds_of
 from adapters.replay.measures.paired_measures import paired
 from adapters.replay.measures.replay_measures import job_rows
-from adapters.replay.play import Run, jobs_of
+from adapters.replay.play import Run, bounds_for
 from models.devices.gpu_counts import in_gpus
 from models.resources import GPU, GPU_SHARE, pieces_per_gpu
 from models.trace import Floor, Trace
@@ -40,12 +39,12 @@ def results_of(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     strategies = list(dict.fromkeys(run.strategy for run in runs))
     seeds = sorted({run.seed for run in runs})
     summaries = {(r.strategy, r.seed): _summary(folder, r) for r in runs}
+    metrics = {key: summary["metrics"] for key, summary in summaries.items()}
     bounds = {
-        run.seed: bounds_of(jobs_of(run), run.floor.gpus, run.every).document(run.seed)
+        run.seed: bounds_for(run, [metrics[name, run.seed] for name in strategies])
         for run in runs
         if run.strategy == strategies[0]
     }
-    metrics = {key: summary["metrics"] for key, summary in summaries.items()}
     return {
         "apiVersion": "phalanx/v1",
         "kind": "Replay",

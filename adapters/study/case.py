@@ -15,8 +15,7 @@ from typing import Any
 from adapters.machine.clock import monotonic, used
 from adapters.replay.drawn_traces import poorly_drawn
 from adapters.replay.estimates import Estimates
-from adapters.replay.measures.lower_bounds import bounds_of
-from adapters.replay.play import Run, jobs_of, play
+from adapters.replay.play import Run, bounds_for, play
 from adapters.traces import floor_of, read_trace
 from adapters.traces.clusters import with_queues
 from adapters.traces.counted_parts import counting_parts
@@ -69,7 +68,6 @@ def played(case: Case) -> dict[str, Any]:
     trace, run = _run_of(case)
     with TemporaryDirectory(prefix="phalanx-study-") as folder:
         summary = play(run, Path(folder))
-    bounds = bounds_of(jobs_of(run), run.floor.gpus, run.every)
     return {
         "key": case.key,
         "case": asdict(case),
@@ -79,7 +77,7 @@ def played(case: Case) -> dict[str, Any]:
         "leftOut": dict(run.trace.left_out),
         "notes": _notes(trace, run),
         "metrics": summary["metrics"],
-        "bounds": bounds.document(case.seed),
+        "bounds": bounds_for(run, [summary["metrics"]]),
         "took": {
             "wall": round(monotonic() - begun, 3),
             "cpu": round(used() - busy, 3),

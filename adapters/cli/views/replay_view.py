@@ -129,10 +129,9 @@ def _unfinished(document: Document) -> list[str]:
 
 
 def _certainty(document: Document) -> list[str]:
-    lines = [
-        *_unfinished(document),
-        "bound: what no schedule of these jobs can be better than, proven",
-    ]
+    lines = _unfinished(document)
+    if any(each.get("used") is not None for each in document.get("bounds", ())):
+        lines.append("bound: what no schedule of these jobs can be better than, proven")
     seeds = len(document["seeds"])
     if 1 < seeds < 3 and len(document["strategies"]) > 1:
         lines.append("95 % intervals need 3 traces and more (--seeds)")

@@ -12,7 +12,7 @@ from adapters.replay.checkpoint import NAME, keep
 from adapters.replay.engine import Engine
 from adapters.replay.measures.gpu_use import USES
 from adapters.replay.measures.lower_bounds import bounds_of
-from adapters.replay.play import jobs_of, play
+from adapters.replay.play import bounds_for, jobs_of, play
 from adapters.replay.players import STRATEGIES
 from models.policy import Policy
 from tests.helpers.played import files, rows, run, some_jobs, table
@@ -73,6 +73,21 @@ def test_no_schedule_passes_the_bounds(tmp_path, strategy):
         assert bounds.mean_jct <= metrics["jct"]["mean"]
         assert bounds.makespan <= metrics["makespan"]
     assert metrics["gpus"]["used"] <= bounds.used + 1e-6
+
+
+@pytest.mark.parametrize("until", [None, 10_000, 10**7])
+def test_bounds_are_told_only_where_all_jobs_have_ended(tmp_path, until):
+    here = made("greedy", until=until)
+    metrics = play(here, tmp_path)["metrics"]
+    found = bounds_for(here, [metrics])
+    known = bounds_of(jobs_of(here), here.floor.gpus, here.every).document(here.seed)
+    dead = {**metrics, "jobs": {**metrics["jobs"], "done": 39, "waiting": 1}}
+    stuck = bounds_for(here, [metrics, dead])
+
+    assert found == (dict.fromkeys(known) | {"seed": 0} if until == 10_000 else known)
+    assert {"seed"} | ({"used"} if until is None else set()) == {
+        name for name, bound in stuck.items() if bound is not None
+    }
 
 
 @pytest.mark.parametrize("strategy", [*STRATEGIES])
