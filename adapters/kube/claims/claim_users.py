@@ -24,7 +24,7 @@ class ClaimUsers:
 
     ``users`` lists the keys of unfinished pods, ours first and the oldest first.
     ``stay`` are the claims of pods that may leave one by one: no single one of them
-    gives the devices back.
+    gives the devices back.  ``units`` names by pod the gangs that start together.
     """
 
     claims: Mapping[str, DeviceClaim] = field(default_factory=dict)
@@ -32,6 +32,7 @@ class ClaimUsers:
     users: Mapping[str, Sequence[str]] = field(default_factory=dict)
     groups: Mapping[str, str] = field(default_factory=dict)
     stay: frozenset[str] = frozenset()
+    units: Mapping[str, str] = field(default_factory=dict)
     extended: ExtendedResources = field(
         default_factory=ExtendedResources, compare=False
     )
@@ -44,6 +45,12 @@ class ClaimUsers:
         Give the claim of a pod; none where it does not exist.
         """
         return self.claims.get(f"{pod.namespace}/{entry.claim}")
+
+    def together(self, key: str) -> list[tuple[str, str]]:
+        """
+        List who uses a claim, each with the gangs that it starts with, if any.
+        """
+        return [(pod, self.units.get(pod, "")) for pod in self.users.get(key, ())]
 
     def template(self, pod: PodRecord, entry: PodClaim) -> Template | None:
         """

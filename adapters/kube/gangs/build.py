@@ -176,9 +176,9 @@ class GangMaker:
         members = self._with_volumes(members)
         members = with_labels(group.claim.nodes, members)
         claim = group.claim
-        members = with_devices(self.devices, members, claim.tree)
-        members = kept_in_place(staying, members)
         try:
+            members = with_devices(self.devices, members, claim.tree)
+            members = kept_in_place(staying, members)
             policy = claim.match_policy or defaults_of(claim.dialect).match_policy
             return tree_of(name, claim.tree, members, self._now, policy), None
         except TreeError as error:

@@ -16,7 +16,10 @@ from adapters.kube.gangs.build import GangMaker
 from adapters.kube.gangs.cluster_rules import ClusterRules, Kinds
 from adapters.kube.gangs.devices.claimed_devices import ClaimedDevices
 from adapters.kube.gangs.devices.device_room import DeviceRoom
-from adapters.kube.gangs.devices.leaving_together import leaving_together
+from adapters.kube.gangs.devices.leaving_together import (
+    leaving_together,
+    starting_together,
+)
 from adapters.kube.gangs.membership import Grouped
 from adapters.kube.gangs.namespace_gangs import NamespaceGroups, NamespaceLook
 from adapters.kube.gangs.namespace_labels import (
@@ -178,8 +181,9 @@ class ClusterGangs:
         asking = {n: x for n, x in self._looks.items() if x.groups.claim_any(by_class)}
         ours = chain.from_iterable(x.groups.ours for x in asking.values())
         others = chain.from_iterable(x.groups.others for x in self._looks.values())
-        groups = chain.from_iterable(x.groups.groups.values() for x in asking.values())
-        self.devices = self._room.look(wide, ours, others, leaving_together(groups))
+        groups = [g for x in asking.values() for g in x.groups.groups.values()]
+        leaving, units = leaving_together(groups), starting_together(groups)
+        self.devices = self._room.look(wide, ours, others, leaving, units)
         before, self._claimers = self._claimers, {*asking}
         return self._claimers | (before & self._looks.keys())
 

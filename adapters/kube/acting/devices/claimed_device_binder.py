@@ -62,27 +62,32 @@ class ClaimedDeviceBinder:
         Write the claims of some gangs; give the receipts of those that get not all.
         """
         steps = [step for unit in units.values() for step in unit]
-        grants = self._dealer.deal(steps)
-        done = run(
-            steps,
-            lambda step: self._deeds.done(step, lambda s: self._written(grants[s])),
-        )
+        grants, given = self._dealer.deal(steps), set[str]()
+        write = lambda step: self._written(grants[step], given)  # noqa: E731 - once
+        done = run(steps, lambda step: self._deeds.done(step, write))
         receipts = dict(zip(steps, done, strict=True))
+        lost = {step for step, receipt in receipts.items() if receipt.result != "done"}
+        for some in grants.values():
+            for grant in some if isinstance(some, tuple) else ():
+                lost |= frozenset() if grant.key in given else grant.steps
         failed: dict[Operation, Receipt] = {}
         for unit in units.values():
-            mine = {step: receipts[step] for step in unit}
-            if any(receipt.result != "done" for receipt in mine.values()):
+            if not lost.isdisjoint(unit):
                 self.release(unit)
-                failed |= {step: _not_bound(one) for step, one in mine.items()}
+                failed |= {step: _not_bound(receipts[step]) for step in unit}
         return failed
 
-    def _written(self, grants: Iterable[Grant] | str) -> Answer:
+    def _written(self, grants: Iterable[Grant] | str, given: set[str]) -> Answer:
+        """
+        Write the claims of a pod, and note those that are.
+        """
         if isinstance(grants, str):
             return "again", grants
         for grant in grants:
             answer = self._writer.reserve(grant)
             if answer != NO_ANSWER:
                 return answer
+            given.add(grant.key)
         return NO_ANSWER
 
     def settle(self, receipts: Iterable[Receipt]) -> None:

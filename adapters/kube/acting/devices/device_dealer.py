@@ -4,34 +4,27 @@ Who gets which devices of its node, for the pods that are bound next.
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from adapters.kube.acting.devices.claims_now import ClaimsNow
 from adapters.kube.api.api_resources import Raw
-from adapters.kube.api.watch_events import number_of
 from adapters.kube.claims.allocation import allocation
 from adapters.kube.claims.dealing import dealt
 from adapters.kube.claims.device_choices import Options, options_of
 from adapters.kube.claims.device_items import items_of
-from adapters.kube.claims.device_reading import DeviceReading
 from adapters.kube.claims.device_requests import DeviceClaim, HeldDevice
 from adapters.kube.claims.extended_resources import (
-    ExtendedResources,
     offered_by,
     told_of,
 )
 from adapters.kube.claims.free_devices import FreeDevices
-from adapters.kube.dialects.native.gangs import Native
-from adapters.kube.gangs.devices.device_room import READ_KINDS
-from adapters.kube.gangs.kinds import DEVICES
 from adapters.kube.objects.fields import FieldError, mapping, records, text
 from adapters.kube.objects.pod_record import PodClaim, PodRecord
 from adapters.kube.watch.cache import Cache
 from models.plan import Operation
 
 _GROUPS = "scheduling.k8s.io"
-_FOLLOWED = (*DEVICES, *Native.resources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +33,13 @@ class Grant:
     What is to be written into one claim: for whom, and its devices where it has none.
 
     One for extended resources may have to be made first, and is ``told`` to its pod.
+    ``steps`` bind those who use it.
     """
 
     key: str
     raw: Raw
     users: tuple[Mapping[str, str], ...]
+    steps: frozenset[Operation]
     allocation: Mapping[str, Any] | None = None
     told: Mapping[str, Any] | None = None
 
@@ -68,16 +63,14 @@ class DeviceDealer:
 
     def __init__(self, cache: Cache, written: dict[str, Raw]) -> None:
         self._cache = cache
-        self._written = written
-        self._reading = DeviceReading()
-        self._extended = ExtendedResources()
+        self._now = ClaimsNow(cache, written)
 
     def claiming(self, steps: Iterable[Operation]) -> set[str]:
         """
         Name the pods that claim devices of their node, themselves or by class.
         """
-        if self._held("DeviceClass"):
-            self._read()
+        if self._now.held("DeviceClass"):
+            self._now.read()
         return {step.pod for step in steps for pod in self._pods(step) if pod.claims}
 
     def _pods(self, step: Operation) -> list[PodRecord]:
@@ -87,7 +80,7 @@ class DeviceDealer:
         node = self._cache.node(step.node) if step.node else None
         offered = offered_by([node.node]) if node else ()
         pods = self._cache.pods_named([step.pod])
-        return [self._extended.claiming(pod, offered) for pod in pods]
+        return [self._now.extended.claiming(pod, offered) for pod in pods]
 
     def deal(
         self, steps: Sequence[Operation]
@@ -97,26 +90,10 @@ class DeviceDealer:
 
         A claim of several pods is written with the first of them, for all.
         """
-        raws = self._read()
-        claims = self._reading.claims(list(raws.values()))
+        raws = self._now.read()
+        claims = self._now.reading.claims(list(raws.values()))
         found: dict[Operation, tuple[Grant, ...] | str] = dict.fromkeys(steps, ())
-        uses: dict[str, list[_Use]] = {}
-        for step in steps:
-            for pod in self._pods(step):
-                for entry in pod.claims:
-                    if entry.claim == "":
-                        continue
-                    key = f"{pod.namespace}/{entry.claim}"
-                    if entry.asked and key not in claims:
-                        raw = self._extended.made_for(pod, entry.asked)
-                        claim = self._reading.claim(raw)
-                        key = claim.key
-                        raws[key], claims[key] = raw, claim
-                    if key not in claims:
-                        found[step] = f"claim {entry.name} is not made yet"
-                        continue
-                    use = _Use(step, pod, entry, claims[key])
-                    uses.setdefault(key, []).append(use)
+        uses = self._uses(steps, raws, claims, found)
         given = self._given(uses, claims)
         for key, users in uses.items():
             first = users[0]
@@ -125,59 +102,47 @@ class DeviceDealer:
                 found |= {use.step: what for use in users}
             elif isinstance(had := found[first.step], tuple):
                 who = {each["uid"]: each for each in map(self._user, users)}
-                grant = Grant(key, raws[key], tuple(who.values()), what, _told(first))
+                mine = frozenset(use.step for use in users)
+                told, to = _told(first), tuple(who.values())
+                grant = Grant(key, raws[key], to, mine, what, told)
                 found[first.step] = (*had, grant)
+        _spread(uses, found)
         return found
 
-    def _held(self, kind: str) -> dict[str, Raw]:
+    def _uses(
+        self,
+        steps: Sequence[Operation],
+        raws: dict[str, Raw],
+        claims: dict[str, DeviceClaim],
+        found: dict[Operation, tuple[Grant, ...] | str],
+    ) -> dict[str, list[_Use]]:
         """
-        Give the objects of a kind by name, of all versions that are followed.
-        """
-        found: dict[str, Raw] = {}
-        for each in _FOLLOWED:
-            if each.kind == kind:
-                with suppress(KeyError):
-                    found = {**self._cache.shelf(each).records, **found}
-        return found
+        Give the pods that get each claim; say in ``found`` why others do not.
 
-    def _read(self) -> dict[str, Raw]:
+        A claim has its devices on one node: that of the first of its pods.
         """
-        Read what there is of devices; give the claims, as we wrote them last.
-        """
-        held = self._held
-        self._reading.read(*(tuple(held(kind).values()) for kind in READ_KINDS))
-        raws = held("ResourceClaim")
-        for key, raw in list(self._written.items()):
-            if self._is_over(key, raw, raws):
-                del self._written[key]
-            else:
-                raws[key] = raw
-        classes = self._reading.classes
-        if classes:
-            claims = self._reading.claims(list(raws.values())).values()
-            self._extended = ExtendedResources(classes, (), claims)
-        return raws
-
-    def _is_over(self, key: str, raw: Raw, raws: Mapping[str, Raw]) -> bool:
-        """
-        Tell whether the server has shown a claim as we wrote it, or a later one.
-
-        One that we made is not shown at once; it is gone where later changes were.
-        """
-        if key in raws:
-            return _version(raws[key]) >= _version(raw)
-        return self._shown("ResourceClaim") >= _version(raw)
-
-    def _shown(self, kind: str) -> int:
-        """
-        Give the number of the last change of a kind that the server has shown.
-        """
-        shown = [0]
-        for each in _FOLLOWED:
-            if each.kind == kind:
-                with suppress(KeyError):
-                    shown.append(number_of(self._cache.shelf(each).version))
-        return max(shown)
+        uses: dict[str, list[_Use]] = {}
+        for step in steps:
+            for pod in self._pods(step):
+                for entry in pod.claims:
+                    if entry.claim == "":
+                        continue
+                    key = f"{pod.namespace}/{entry.claim}"
+                    if entry.asked and key not in claims:
+                        raw = self._now.extended.made_for(pod, entry.asked)
+                        claim = self._now.reading.claim(raw)
+                        key = claim.key
+                        raws[key], claims[key] = raw, claim
+                    if key not in claims:
+                        found[step] = f"claim {entry.name} is not made yet"
+                        continue
+                    there = uses.setdefault(key, [])
+                    if there and there[0].step.node != step.node:
+                        where = f"node {there[0].step.node}"
+                        found[step] = f"claim {key} is for pods on {where}"
+                        continue
+                    there.append(_Use(step, pod, entry, claims[key]))
+        return uses
 
     def _given(
         self, uses: Mapping[str, Sequence[_Use]], claims: Mapping[str, DeviceClaim]
@@ -189,16 +154,14 @@ class DeviceDealer:
         by_node: dict[str, list[DeviceClaim]] = {}
         for key, users in uses.items():
             claim = users[0].claim
-            nodes = {use.step.node for use in users}
+            node = users[0].step.node
             if claim.held is not None:
                 found[key] = None
             elif claim.spec is None:
                 found[key] = f"claim {key}: {claim.fault}"
-            elif len(nodes) > 1:
-                found[key] = f"claim {key} is for pods on {len(nodes)} nodes"
             else:
-                by_node.setdefault(nodes.pop(), []).append(claim)
-        free = self._reading.free
+                by_node.setdefault(node, []).append(claim)
+        free = self._now.reading.free
         specs = [c.spec for some in by_node.values() for c in some if c.spec]
         free.see(each.item for spec in specs for each in items_of(spec))
         held = [each for claim in claims.values() for each in claim.held or ()]
@@ -224,7 +187,7 @@ class DeviceDealer:
     def _group(self, pod: PodRecord) -> Raw | None:
         if not pod.group:
             return None
-        return self._held("PodGroup").get(f"{pod.namespace}/{pod.group}")
+        return self._now.held("PodGroup").get(f"{pod.namespace}/{pod.group}")
 
     def reserved_for(
         self, pods: Iterable[PodRecord]
@@ -234,12 +197,12 @@ class DeviceDealer:
 
         Each with the uids, and the pods that each uid stands for.
         """
-        raws = self._read()
-        claims = self._reading.claims(list(raws.values()))
+        raws = self._now.read()
+        claims = self._now.reading.claims(list(raws.values()))
         found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
         for pod in pods:
             group = self._group(pod)
-            for entry in self._extended.claiming(pod).claims:
+            for entry in self._now.extended.claiming(pod).claims:
                 claim = claims.get(f"{pod.namespace}/{entry.claim}")
                 if claim is None:
                     continue
@@ -292,6 +255,23 @@ def _dealt(
             yield claim.key, f"claim {claim.key}: {what}"
 
 
+def _spread(
+    uses: Mapping[str, Sequence[_Use]],
+    found: dict[Operation, tuple[Grant, ...] | str],
+) -> None:
+    """
+    Let nobody be bound with a claim that is not written, since its first user is not.
+    """
+    left = True
+    while left:
+        left = False
+        for first, *others in uses.values():
+            why = found[first.step]
+            for use in others:
+                if isinstance(why, str) and not isinstance(found[use.step], str):
+                    found[use.step], left = why, True
+
+
 def _told(use: _Use) -> dict[str, Any] | None:
     """
     Say what a pod is told of the claim that is made for its extended resources.
@@ -314,7 +294,3 @@ def _names(group: Raw, entry: PodClaim) -> bool:
         if each.get("name") == entry.name and is_same:
             return True
     return False
-
-
-def _version(raw: Raw) -> int:
-    return number_of(str(mapping(raw, "metadata").get("resourceVersion") or ""))

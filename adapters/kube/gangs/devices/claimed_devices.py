@@ -61,7 +61,10 @@ class ClaimedDevices:
                 self.fault(pod),
                 placed.requests,
                 placed.demand.volumes,
-                [(key, self.of_claim(key)) for key in self.sharing(pod)],
+                [
+                    (key, self.of_claim(key), self.users.together(key))
+                    for key in self.sharing(pod)
+                ],
             )
             for pod in map(self.claiming, pods)
             if pod.claims and pod.phase not in FINISHED

@@ -80,18 +80,20 @@ class DeviceRoom:
         ours: Iterable[PodRecord],
         others: Iterable[PodRecord],
         together: Mapping[str, str] = MappingProxyType({}),
+        units: Mapping[str, str] = MappingProxyType({}),
     ) -> ClaimedDevices:
         """
         Say what pods ask of devices, and what nodes offer; ``ours`` are to be planned.
 
-        ``together`` names by pod the gang of those that leave with all of it.
+        ``together`` names by pod the gang of those that leave with all of it, ``units``
+        the gangs that start together.
         """
         claiming = self._extended.claiming
         mine = [x for x in map(claiming, ours) if x.claims and x.phase not in FINISHED]
         if not mine:
             return ClaimedDevices()
         self._reading.read(*(wide.of(GROUP, kind) for kind in READ_KINDS))
-        users = self._users(wide, mine, map(claiming, others), together)
+        users = self._users(wide, mine, map(claiming, others), together, units)
         free, claims = self._reading.free, users.claims.values()
         first = _items(users, sorted(mine, key=lambda pod: _turn(pod, running=False)))
         free.see(first)
@@ -100,18 +102,14 @@ class DeviceRoom:
         leaving = free.leaving(_holders(users, mine), held)
         rows = device_rows(free.items, free.singles, bins, first, leaving)
         closed |= rows.closed
-        warnings = (
-            *free.pools.warnings,
-            *free.told,
-            *(f"devices of node {name}: {closed[name]}" for name in sorted(closed)),
-        )
-        shared = _shared(users, mine)
+        unused = (f"devices of node {name}: {closed[name]}" for name in sorted(closed))
+        warnings = *free.pools.warnings, *free.told, *unused
+        shared, had = _shared(users, mine), _had(users, mine, free)
         faults = {**free.faults, **rows.left_out}
-        had = _had(users, mine, free)
         found = ClaimedDevices(users, rows, faults, shared, free.shares, had)
-        of_nodes = free.nodes.items() if found.counts_gpus else ()
-        there = {node: own.shares for node, own in of_nodes}
-        said = {node: own.said for node, own in of_nodes}
+        of_nodes = free.nodes if found.counts_gpus else {}
+        there = {node: own.shares for node, own in of_nodes.items()}
+        said = {node: own.said for node, own in of_nodes.items()}
         offered = _offered(found, mine, there)
         return replace(found, offered=offered, said=said, warnings=warnings)
 
@@ -121,6 +119,7 @@ class DeviceRoom:
         ours: Sequence[PodRecord],
         others: Iterable[PodRecord],
         together: Mapping[str, str],
+        units: Mapping[str, str],
     ) -> ClaimUsers:
         """
         Say who uses which claim, those on nodes first, then the oldest.
@@ -147,7 +146,7 @@ class DeviceRoom:
             for space, name, raw in named(wide.of(*_POD_GROUP))
         }
         stay = frozenset(key for key, units in leaving.items() if len(units) > 1)
-        return ClaimUsers(claims, templates, users, groups, stay, self._extended)
+        return ClaimUsers(claims, templates, users, groups, stay, units, self._extended)
 
 
 def _turn(pod: PodRecord, *, running: bool = True) -> tuple[bool, float, str]:

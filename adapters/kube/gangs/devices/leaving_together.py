@@ -1,5 +1,7 @@
 """
 Pods that can only leave together: those of a gang that needs all it has.
+
+And those that can only start together: of gangs that say so, and have none on a node.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,6 +20,19 @@ def leaving_together(groups: Iterable[Grouped]) -> Mapping[str, str]:
         alive = [pod for pod in group.pods if pod.phase not in FINISHED]
         if _least(group.claim.tree, len(alive)) >= len(alive):
             found |= {pod.key: group.claim.key for pod in alive}
+    return found
+
+
+def starting_together(groups: Iterable[Grouped]) -> Mapping[str, str]:
+    """
+    Name by pod the gangs of those that start together with others.
+    """
+    found: dict[str, str] = {}
+    for group in groups:
+        mates = {*group.claim.mates, group.claim.key}
+        alive = [pod for pod in group.pods if pod.phase not in FINISHED]
+        if len(mates) > 1 and all(pod.node is None for pod in alive):
+            found |= dict.fromkeys((pod.key for pod in alive), " ".join(sorted(mates)))
     return found
 
 

@@ -2,18 +2,22 @@
 Claims of devices and leaders that die between two writes: nothing is left to nobody.
 """
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
 import pytest
 
 from adapters.kube.acting.intent import IntentStore
 from adapters.kube.acting.operations import Deeds
 from adapters.kube.acting.sink import ClusterSink
-from adapters.kube.api.errors import ConflictError
+from adapters.kube.api.errors import ConflictError, ForbiddenError
 from adapters.kube.gangs.kinds import DEVICES
 from adapters.kube.objects.node_record import node_record
 from adapters.kube.objects.pod_reader import pod_record
 from adapters.kube.watch.cache import Cache
 from adapters.loop.interfaces import Turn
 from adapters.loop.memory.gangs import Memory
+from models.plan import Operation
 from tests.adapters.kube.api_server import NODES, PODS
 from tests.helpers.build import bind, gang, plan, snapshot
 from tests.helpers.kube.kube_store import Store, pod_path
@@ -30,6 +34,7 @@ from tests.helpers.rounds.devices import (
 
 NAMES = ("g-0", "g-1")
 STEPS = [bind(name, "n", uid=f"uid-{name}") for name in NAMES]
+EACH = {name: (name,) for name in NAMES}
 WRITES = 3 * len(NAMES)
 KIND = {each.kind: each for each in DEVICES}
 
@@ -66,17 +71,17 @@ def claim_path(name: str) -> str:
 
 class Cluster:
     """
-    One node of three GPUs, and a gang of pods that each claim one.
+    One node of three GPUs, and a gang of pods that each claim one, or ``uses``.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, uses: Mapping[str, tuple[str, ...]] = EACH) -> None:
         self.api = Server()
         for name in NAMES:
             raw = claim(name, asks("gpu", GPU_CLASS))
             raw["metadata"]["uid"] = f"uid-of-{name}"
             self.api.put(claim_path(name), raw)
-            meta = {"uid": f"uid-{name}"}
-            self.api.put(pod_path(name), pod(name, gpus=0, meta=meta, **claiming(name)))
+            said = {"meta": {"uid": f"uid-{name}"}, **claiming(*uses[name])}
+            self.api.put(pod_path(name), pod(name, gpus=0, **said))
 
     def leader(self) -> ClusterSink:
         """
@@ -110,9 +115,9 @@ class Cluster:
             if shelf.number(f"default/{name}") != version:
                 shelf.put(f"default/{name}", version, raw, "1")
 
-    def lead(self) -> list[str]:
+    def lead(self, steps: Sequence[Operation] = STEPS) -> list[str]:
         sink = self.leader()
-        left = [step for step in STEPS if step.pod.partition("/")[2] not in self.bound]
+        left = [step for step in steps if step.pod.partition("/")[2] not in self.bound]
         turn = Turn(snapshot(gangs=[gang("g", minimum=2)]), plan(*left), (), "r")
         sink.hold(turn)
         return [receipt.result for receipt in sink.execute(turn.plan)]
@@ -222,3 +227,35 @@ def test_what_we_give_is_no_change_and_what_others_write_meanwhile_is(at, hook):
     cluster.hear()
 
     assert bool(labelled) == (before < cluster.cache.revision)
+
+
+APART = [bind(name, "n", gang=name[-1], uid=f"uid-{name}") for name in NAMES]
+
+
+@pytest.mark.parametrize(
+    "uses",
+    [("g-1", "g-0"), ("g-0", "g-1")],
+    ids=["refused first", "refused last"],
+)
+def test_nobody_is_bound_with_a_claim_that_another_gang_did_not_get(uses):
+    cluster = Cluster({NAMES[0]: uses, NAMES[1]: ("g-0",)})
+
+    def refuse(method: str, path: str) -> None:
+        if method == "PATCH" and path == claim_path("g-1"):
+            raise ForbiddenError(f"patch {path}", "not you", "")
+
+    cluster.api.fault = refuse
+    results = cluster.lead(APART)
+
+    assert "done" != results[0]
+    assert cluster.bound == ({"g-1"} if uses[0] == "g-0" else set())
+    assert cluster.given == ({"g-0": ["uid-g-1"]} if cluster.bound else {})
+
+
+def test_of_gangs_with_one_claim_on_two_nodes_the_first_is_bound():
+    cluster = Cluster(dict.fromkeys(NAMES, ("g-0",)))
+    steps = [APART[0], replace(APART[1], node="m")]
+
+    assert ["done", "again"] == cluster.lead(steps)
+    assert {"g-0": ["uid-g-0"]} == cluster.given
+    assert {"g-0"} == cluster.bound

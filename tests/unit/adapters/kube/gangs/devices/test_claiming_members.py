@@ -5,8 +5,20 @@ Claims that pods of a gang share: who asks for them, and who is kept from nothin
 import pytest
 
 import solver
+from adapters.kube.dialects.registry import dialects
+from adapters.kube.gangs.assemble import Assembler
+from adapters.kube.objects.node_record import node_record
+from adapters.kube.objects.pod_reader import pod_record
 from models.policy import Policy
-from tests.helpers.kube.manifests import assembled, in_group, node, pod, pod_group
+from tests.helpers.kube.manifests import (
+    NOW,
+    assembled,
+    in_group,
+    node,
+    objects,
+    pod,
+    pod_group,
+)
 from tests.helpers.rounds.devices import (
     GPU_CLASS,
     asks,
@@ -134,3 +146,132 @@ def test_of_several_shared_claims_none_gets_too_much():
 
     assert 2 == len(starts(FOUR, *claims, *both))
     assert not starts(FOUR, of_gpus("c", 3), of_gpus("d", 2), *both)
+
+
+def near(label, key):
+    """
+    What a pod says that must be where pods with a label are.
+    """
+    term = {"labelSelector": {"matchLabels": {"app": label}}, "topologyKey": key}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
+    return {"affinity": {"podAffinity": required}}
+
+
+BY = near("db", "rack")
+TRIO = near("trio", "rack")
+DB = pod("db", gpus=0, nodeName="m", meta={"uid": "db", "labels": {"app": "db"}})
+RACKS = {"n": "r1", "m": "r1", "o": "r2"}
+
+
+def planned(number, *raws):
+    """
+    Plan on three nodes, two of which are in one rack.
+    """
+    there = [node(name, gpus=0, labels={"rack": rack}) for name, rack in RACKS.items()]
+    slices = [node_slice(name, [gpu(i) for i in range(number)]) for name in RACKS]
+    found = assembled(*there, *classes(), *slices, *raws)
+    return solver.decide(found.snapshot, Policy())
+
+
+def each(*pods):
+    """
+    A gang of pods, each with its claims, what it says of others, and its label.
+    """
+    raws = [pod_group("g", len(pods))]
+    for at, (claims, said, label) in enumerate(pods):
+        meta = {"uid": f"g-{at}", "labels": {**in_group("g"), "app": label}}
+        spec = {**claiming(*claims), **said}
+        raws.append(pod(f"g-{at}", gpus=0, meta=meta, **spec))
+    return raws
+
+
+@pytest.mark.parametrize(
+    "pods",
+    [
+        [("c", BY, ""), ("c", {}, "")],
+        [("c", {}, ""), ("c", BY, "")],
+        [("c", BY, ""), ("c", BY, "")],
+        [("c", TRIO, "trio")] * 3,
+        [("c", {}, "trio"), ("c", TRIO, ""), ("c", TRIO, "")],
+        [("ce", {}, ""), ("cd", {}, ""), ("de", {}, "")],
+    ],
+    ids=["first", "second", "both", "their own kind", "their leader", "in a circle"],
+)
+def test_pods_that_share_claims_start_together_whatever_else_they_are_near(pods):
+    names = sorted({name for claims, _, _ in pods for name in claims})
+    raws = [of_gpus(name, 1) for name in names]
+    plan = planned(len(names), DB, *raws, *each(*pods))
+    places = {step.node for step in plan.operations if step.op == "Bind"}
+
+    assert len(pods) == len(plan.operations)
+    assert 1 == len(places)
+    assert "o" not in places or BY not in [said for _, said, _ in pods]
+
+
+def test_pods_that_share_a_claim_and_must_be_near_different_others_are_named():
+    pods = each(("c", BY, ""), ("c", near("x", "rack"), ""))
+    gangs = planned(1, DB, of_gpus("c", 1), *pods).gangs
+    (found,) = (gang.waiting for gang in gangs if gang.name == "default/g")
+
+    assert "UnsupportedConstraint" == found.reason
+    assert "pod g-1, spec.affinity.podAffinity" in found.message
+
+
+def mate(name, number):
+    """
+    A gang of Koordinator that starts with others, all pods of which use one claim.
+    """
+    said = {
+        "name": name,
+        "min-available": str(number),
+        "groups": '["default/a", "default/b"]',
+    }
+    notes = {f"gang.scheduling.koordinator.sh/{key}": x for key, x in said.items()}
+    return [
+        pod(
+            f"{name}-{at}",
+            gpus=0,
+            meta={"uid": f"{name}-{at}", "annotations": notes},
+            **claiming("c"),
+        )
+        for at in range(number)
+    ]
+
+
+def test_gangs_that_start_together_ask_once_for_the_claim_that_they_share():
+    found = starts(FOUR, of_gpus("c", 3), *mate("a", 2), *mate("b", 2))
+    none = starts(FOUR, of_gpus("c", 5), *mate("a", 2), *mate("b", 2))
+
+    assert {"n"} == set(found.values())
+    assert 4 == len(found)
+    assert not none
+
+
+def test_who_comes_later_and_shares_a_claim_goes_nowhere_else():
+    nodes = [node_record(node(name, gpus=0)) for name in "nm"]
+    slices = [node_slice(name, [gpu(0)]) for name in "nm"]
+    groups = [gang(name, 2, 2, "c") for name in ("early", "late")]
+    assembler = Assembler(dialects())
+    for group, *pods in (groups[0], [*groups[1], *groups[0][1:]]):
+        read = [pod_record(raw) for raw in pods], nodes
+        raws = [*classes(), *slices, of_gpus("c", 1), group, groups[0][0]]
+        snapshot = assembler.assembled(*read, objects(*raws), NOW).snapshot
+    plan = solver.decide(snapshot, Policy())
+
+    assert 2 == len(plan.operations)
+
+
+def test_who_is_bound_keeps_the_devices_of_a_claim_that_is_being_written():
+    on = {"nodeName": "n", "status": {"phase": "Running"}, **claiming("c")}
+    labels = in_group("g")
+    bound = [
+        pod(f"g-{i}", gpus=0, meta={"uid": f"g-{i}", "labels": labels}, **on)
+        for i in range(2)
+    ]
+    more = [of_gpus("c", 3), pod_group("g", 2), *bound]
+    found = {
+        number: starts(FOUR, *more, of_gpus("d", number), *gang("h", 1, 1, "d"))
+        for number in (1, 2)
+    }
+
+    assert {1: {"h-0": "n"}, 2: {}} == found
