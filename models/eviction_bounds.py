@@ -2,7 +2,13 @@
 Bounds on what leaves in one round: whether a policy has any, and what it is without.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
+from heapq import nlargest
+from itertools import chain
+
+from models.gangs import Gang, PodPhase, pod_sets
 from models.policy import Evict
+from models.resources import CPU, GPU, MEMORY, Resources
 
 
 def bounds_leaving(evict: Evict) -> bool:
@@ -19,3 +25,33 @@ def protecting_nobody(evict: Evict) -> Evict:
     """
     free = dict.fromkeys(("max_pods", "max_gangs", "max_lost_per_gpu"))
     return evict.model_copy(update={**free, "again": 0})
+
+
+def most_freed(evict: Evict, gangs: Iterable[Gang]) -> Mapping[str, int]:
+    """
+    Bound what leaves in one round of some gangs, by resource; nothing without bounds.
+
+    Who moves frees nothing on all nodes together.
+    """
+    if evict.max_pods is None and evict.max_gangs is None:
+        return {}
+    held = [
+        [
+            leaf.requests
+            for leaf in pod_sets(gang.tree)
+            for pod in leaf.pods
+            if pod.phase is PodPhase.RUNNING
+        ]
+        for gang in gangs
+        if gang.preemptible
+    ]
+    return {name: _freed(evict, held, name) for name in (CPU, GPU, MEMORY)}
+
+
+def _freed(evict: Evict, held: Sequence[Sequence[Resources]], resource: str) -> int:
+    of_gangs = [[each.get(resource, 0) for each in pods] for pods in held]
+    of_pods = list(chain.from_iterable(of_gangs))
+    num_pods = len(of_pods) if evict.max_pods is None else evict.max_pods
+    num_gangs = len(held) if evict.max_gangs is None else evict.max_gangs
+    most = sum(nlargest(num_gangs, map(sum, of_gangs)))
+    return min(most, sum(nlargest(num_pods, of_pods)))

@@ -263,6 +263,8 @@ def _others(shown: Mapping[str, _Shown]) -> str:
         return f"it is held back for {shown['behind'].fact}{more}"
     if "to" not in shown:
         return "this plan gives what it needs to others"
+    if "instead" in shown:
+        return f"this plan has others leave for {shown['to'].fact} instead"
     if "detail" in shown:
         beside = f"and beside these no place suits its pods: {shown['detail'].fact}"
         return f"this plan gives places to {shown['to'].fact}, {beside}"

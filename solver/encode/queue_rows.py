@@ -51,12 +51,7 @@ def charge(
                     row.most += total.most * amount
 
 
-def add_room(
-    model: cp_model.CpModel,
-    row: Linear,
-    left: int,
-    gone: Linear,
-) -> None:
+def add_room(model: cp_model.CpModel, row: Linear, left: int, gone: Linear) -> None:
     """
     Ensure that a sum is at most max(0, what is left + what leaves).
     """

@@ -32,8 +32,7 @@ def without_topology(problem: Problem) -> Problem:
         domains=Domains(),
         stuck=(),
         frozen=replace(
-            problem.frozen,
-            units=tuple(_relaxed(unit) for unit in problem.frozen.units),
+            problem.frozen, units=tuple(_relaxed(unit) for unit in problem.frozen.units)
         ),
     )
 

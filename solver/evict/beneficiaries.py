@@ -112,11 +112,7 @@ class _Claims:
         return tuple(sorted({*names, *more}))
 
     def _that_may(
-        self,
-        pairs: Iterable[tuple[Unit, Standing]],
-        rule: str,
-        queue: str,
-        band: int,
+        self, pairs: Iterable[tuple[Unit, Standing]], rule: str, queue: str, band: int
     ) -> tuple[str, ...]:
         found = {
             state.key

@@ -14,13 +14,7 @@ from models.resources import Resources
 from models.why.reasons import Facts, Reason, Waiting
 from solver.evict.beneficiaries import may_be_for
 from solver.evict.group_mates import mates_that_stay
-from solver.evict.named_devices import (
-    Coming,
-    Devices,
-    come_to,
-    named_devices,
-    pods_of,
-)
+from solver.evict.named_devices import Coming, Devices, come_to, named_devices, pods_of
 from solver.evict.rights.hand_rights import HandRights
 from solver.place.draft import Draft
 from solver.place.fits_now import fits_now
@@ -54,10 +48,7 @@ def freeze(problem: Problem, draft: Draft, step: Step) -> tuple[Problem, Draft]:
 
 
 def _frozen(
-    problem: Problem,
-    draft: Draft,
-    reserved: Sequence[Unit],
-    guaranteed: frozenset[str],
+    problem: Problem, draft: Draft, reserved: Sequence[Unit], guaranteed: frozenset[str]
 ) -> tuple[Problem, Draft]:
     keys = {state.key for unit in reserved for state in unit.states}
     places = {key: draft.places[key] for key in sorted(keys)}

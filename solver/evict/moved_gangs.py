@@ -41,10 +41,7 @@ def movers_of(victims: Victims) -> list[Mover]:
     """
     List what may be moved.
     """
-    numbers: dict[int, int] = {}
-    for here in victims.on_node.values():
-        for number, alike in here.items():
-            numbers[number] = numbers.get(number, 0) + len(alike)
+    numbers = victims.numbers()
     found = []
     for at, account in enumerate(victims.accounts):
         if not account.rights.move or at not in numbers:

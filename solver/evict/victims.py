@@ -5,6 +5,7 @@ Victims of one kind in one place (single-node gangs that differ in their work on
 of one leaf) form an account, so that steps after this count them.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -95,6 +96,16 @@ class Victims:
     accounts: list[Account] = field(default_factory=list)
     on_node: dict[int, dict[int, list[Victim]]] = field(default_factory=dict)
     wide: list[Wide] = field(default_factory=list)
+
+    def numbers(self) -> Counter[int]:
+        """
+        Count the victims of each account.
+        """
+        found: Counter[int] = Counter()
+        for row in self.on_node.values():
+            for at, alike in row.items():
+                found[at] += len(alike)
+        return found
 
 
 def held_row(room: Room, victim: Victim, node: int) -> Ints:

@@ -13,13 +13,14 @@ from functools import cached_property
 import numpy as np
 
 from models.devices.gpu_parts import is_part
-from models.eviction_bounds import bounds_leaving, protecting_nobody
-from models.resources import GPU, format_duration
+from models.eviction_bounds import bounds_leaving, most_freed, protecting_nobody
+from models.resources import GPU, Resources, format_duration
 from models.why.reasons import Facts, Reason, Waiting, listed
 from solver.effort.budget import Budget
 from solver.evict.freeze import requests_of
 from solver.evict.gathering import victims_of
 from solver.evict.open_step import may_claim, open_step, was_evicted
+from solver.evict.stale import stale_gangs
 from solver.evict.victims import Account, Victim, Victims, vacated
 from solver.explain.could_start_alone import Alone
 from solver.explain.left_on_devices import of_devices
@@ -28,6 +29,7 @@ from solver.place.draft import Draft
 from solver.problem.leaving_pods import Exit
 from solver.problem.problem import Problem, Step, Unit
 from solver.problem.running_gangs import Runners
+from solver.problem.when_empty.never_starts import needed
 from solver.shares.kept_room import least_runtimes
 
 NOT_PREEMPTIBLE = "not preemptible"
@@ -90,8 +92,9 @@ class Protection:
         """
         Tell whether a unit has no room by proof, even when all left that may.
         """
-        later = self._vacated
-        if later.sums.lacks(unit):
+        later, most = self._vacated, self._most_free
+        needs = {x: sum(needed(s, x) for s in unit.states) for x in most}
+        if later.sums.lacks(unit) or any(needs[x] > most[x] for x in most):
             return True
         return not places(later.work, unit) and later.starts(unit) is False
 
@@ -125,6 +128,21 @@ class Protection:
         free = vacated(asked, victims, asked.room.after)
         later = problem.in_room(np.maximum(free, problem.room.now))
         return Alone(later, self._budget)
+
+    @cached_property
+    def _most_free(self) -> Resources:
+        """
+        Bound what all nodes have if no more leaves than the policy's bounds allow.
+
+        Whoever is stale leaves besides, and of devices that pods share more comes free.
+        """
+        room, snapshot = self._problem.room, self._problem.snapshot
+        if room.parts or stale_gangs(self._problem) or any(x.tied for x in room.nodes):
+            return {}
+        freed = most_freed(self._problem.policy.evict, snapshot.gangs)
+        free = np.maximum(room.after, room.now).clip(min=0).sum(axis=0).tolist()
+        known = zip(room.resources, free, strict=True)
+        return {name: amount + freed[name] for name, amount in known if name in freed}
 
     @cached_property
     def _lifted(self) -> Problem:

@@ -6,7 +6,7 @@ model.  Where that would cost too much a weaker reason is given, never a guess.
 """
 
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 
 from models.devices.gpu_parts import is_part
 from models.why.reasons import Facts, Reason, Waiting, listed
@@ -20,7 +20,7 @@ from solver.explain.could_start_alone import (
     has_neighbours,
     is_by_hand,
 )
-from solver.explain.ending_pods import Ending, ending_on, ending_pods
+from solver.explain.ending_pods import ending_on, ending_pods
 from solver.explain.fragments import pieces
 from solver.explain.left_on_devices import rest_of_devices
 from solver.explain.protected import Protection
@@ -126,9 +126,8 @@ class _Explainer:
         self._takers = Takers(bare, outcome.problem, outcome.draft)
         self._heads = {head.key for head in outcome.heads}
         self._known_short: dict[str, Waiting | None] = {}
-        self._ending: list[Ending] | None = None
-        self._left: Alone | None = None
         self._left_over = cache(partial(_left_over, outcome))
+        self._ending = cache(lambda: list(ending_pods(bare)))
 
     def kind(self, unit: Unit) -> object:
         """
@@ -195,10 +194,8 @@ class _Explainer:
         return self._known_short[unit.key]
 
     def _with_ending(self, found: Waiting, unit: Unit) -> Waiting:
-        if self._ending is None:
-            self._ending = list(ending_pods(self._bare))
         nodes, resource = matching(self._bare, unit), str(found.facts["resource"])
-        ending = ending_on(self._bare, self._ending, nodes, resource)
+        ending = ending_on(self._bare, self._ending(), nodes, resource)
         return Waiting(found.reason, {**found.facts, **ending})
 
     def _unknown(self, unit: Unit) -> Waiting:
@@ -229,7 +226,8 @@ class _Explainer:
         if closed := self._is_closed(unit, "entitled"):
             left = self._left_over
             facts = room_taken(self._bare, self._takers, unit, left, evicting=True)
-            if facts is not None and self._protection.could_evict(unit):
+            facts = facts or _leave_instead(self._outcome.problem)
+            if facts and self._protection.could_evict(unit):
                 return Waiting(Reason.LOWER_TIER_OR_PRIORITY, facts)
         closed = closed and not is_settled(self._bare.snapshot, self._bare.policy)
         values = (tier.value for tier in self._outcome.tiers if tier.name == "entitled")
@@ -251,13 +249,13 @@ class _Explainer:
         """
         Say who gets what a unit could have used, where it could start alone.
         """
-        ledger = self._rest().work.ledger
+        ledger = self._rest.work.ledger
         found = limit_taken(self._bare, self._takers, unit, ledger)
         if found is None:
             if beside := self._starts_beside(unit, proof=proof):
                 found = self._held_back(unit)
             elif beside is False:
-                states = self._now.work, self._rest().work
+                states = self._now.work, self._rest.work
                 found = place_taken(self._bare, self._takers, unit, *states)
                 left = self._left_over
                 found = found or room_taken(self._bare, self._takers, unit, left)
@@ -269,7 +267,7 @@ class _Explainer:
 
         It could not where that would have made the plan better.
         """
-        left = self._rest()
+        left = self._rest
         if left.sums.lacks(unit):
             return False
         if places(left.work, unit):
@@ -279,26 +277,25 @@ class _Explainer:
             return False
         return left.starts(unit) if proof else None
 
+    @cached_property
     def _rest(self) -> Alone:
         """
         Give what is left after all that this plan starts, as if no nodes were held.
         """
-        if self._left is None:
-            outcome = self._outcome
-            problem = replace(
-                outcome.problem,
-                shapes=refitted(self._bare.shapes, outcome.problem.room.now),
-            )
-            work = loaded(problem, outcome.draft)
-            has_parts = problem.room.parts is not None
-            rows = self._left_over() if has_parts else work.room.rows.copy()
-            left = problem.in_room(rows)
-            if work.around is not None:
-                around = work.around.copy()
-                shapes = where_neighbours_let(left.shapes, around)
-                left = replace(left, around=around, shapes=shapes, frozen=Frozen())
-            self._left = Alone(left, self._budget, work)
-        return self._left
+        outcome = self._outcome
+        problem = replace(
+            outcome.problem,
+            shapes=refitted(self._bare.shapes, outcome.problem.room.now),
+        )
+        work = loaded(problem, outcome.draft)
+        has_parts = problem.room.parts is not None
+        rows = self._left_over() if has_parts else work.room.rows.copy()
+        left = problem.in_room(rows)
+        if work.around is not None:
+            around = work.around.copy()
+            shapes = where_neighbours_let(left.shapes, around)
+            left = replace(left, around=around, shapes=shapes, frozen=Frozen())
+        return Alone(left, self._budget, work)
 
     def _held_back(self, unit: Unit) -> Facts | None:
         """
@@ -358,6 +355,15 @@ def _rest(problem: Problem, unit: Unit, resource: str) -> Facts:
         return {}
     nodes = matching(problem, unit)
     return {"rest": rest_of_devices(problem, nodes, resource, problem.room.now)}
+
+
+def _leave_instead(problem: Problem) -> Facts:
+    """
+    Name those for whom others leave, where nobody gets what a unit could have used.
+    """
+    names = sorted(problem.frozen.places)
+    named: Facts = {"gangs": len(names), "to": listed(names, "gang")}
+    return {**named, "evicting": 1, "instead": 1} if names else {}
 
 
 def _left_over(outcome: Outcome) -> Ints:

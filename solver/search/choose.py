@@ -81,11 +81,7 @@ def _is_large(decided: Decided, budget: Budget) -> bool:
     opened, tuning = decided.opened, decided.before.tuning.search
     gangs = len(decided.before.units) + len(opened.movers) + len(opened.now.units)
     nodes = decided.before.room.nodes
-    leaving = sum(
-        len(alike)
-        for accounts in opened.victims.on_node.values()
-        for alike in accounts.values()
-    )
+    leaving = opened.victims.numbers().total()
     rows = len(nodes) * len(decided.before.room.sums) + leaving
     return (
         len(nodes) * gangs > tuning.most_open_cells

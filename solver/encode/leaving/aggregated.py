@@ -131,14 +131,11 @@ def _leaving(model: cp_model.CpModel, victims: Victims, classes: Classes) -> Lea
     """
     Count what leaves of each account, wherever it is.
     """
-    numbers = [0] * len(victims.accounts)
-    for here in victims.on_node.values():
-        for account, alike in here.items():
-            numbers[account] += len(alike)
+    numbers = victims.numbers()
     counts = [Linear() for _ in victims.accounts]
-    for total, number, record in zip(counts, numbers, victims.accounts, strict=True):
-        if number and record.rights:
-            total.add(model.new_int_var(0, number, ""), 1, number)
+    for at, (total, record) in enumerate(zip(counts, victims.accounts, strict=True)):
+        if numbers[at] and record.rights:
+            total.add(model.new_int_var(0, numbers[at], ""), 1, numbers[at])
     return add_leaving(model, victims, Conversion((), (), classes, exact=True), counts)
 
 

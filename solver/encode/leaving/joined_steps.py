@@ -66,10 +66,7 @@ def _keep_starting(
 
 
 def _keep_mates(
-    model: cp_model.CpModel,
-    problem: Problem,
-    stages: Sequence[Stage],
-    idle: Encoding,
+    model: cp_model.CpModel, problem: Problem, stages: Sequence[Stage], idle: Encoding
 ) -> None:
     """
     Ensure that no gang is evicted whole beside which another of its group starts.

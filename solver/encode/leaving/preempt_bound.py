@@ -42,10 +42,7 @@ def add_preempt(
 
 
 def _add_no_profit(
-    model: cp_model.CpModel,
-    band: int,
-    pieces: Sequence[Piece],
-    starts: Sequence[Start],
+    model: cp_model.CpModel, band: int, pieces: Sequence[Piece], starts: Sequence[Start]
 ) -> None:
     """
     Ensure that where a band loses something, it and lower ones start nothing.

@@ -2,7 +2,7 @@
 The variables of evictions by meaning: what leaves, and by which rule.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from models.plan import Rule
@@ -57,17 +57,13 @@ class Leaving:
     crowded_age: Linear = field(default_factory=Linear)
     below_share: list[Var] = field(default_factory=list)
     moved: list[tuple[Mover, TypeVars]] = field(default_factory=list)
-    _numbers: list[int] | None = None
+    _numbers: Counter[int] | None = None
 
     def number_of(self, account: int) -> int:
         """
         Count the victims of an account.
         """
-        if self._numbers is None:
-            self._numbers = [0] * len(self.victims.accounts)
-            for here in self.victims.on_node.values():
-                for at, alike in here.items():
-                    self._numbers[at] += len(alike)
+        self._numbers = self._numbers or self.victims.numbers()
         wide = self.victims.accounts[account].wide
         if wide >= 0:
             gang = self.victims.wide[wide]

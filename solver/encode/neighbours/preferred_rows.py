@@ -60,10 +60,7 @@ class PreferredVars:
 
 
 def preferred_sum(
-    model: cp_model.CpModel,
-    problem: Problem,
-    capacity: Capacity,
-    demand: Demand,
+    model: cp_model.CpModel, problem: Problem, capacity: Capacity, demand: Demand
 ) -> tuple[Linear, PreferredVars]:
     """
     Add up what all pods that get places would lack, weighted.

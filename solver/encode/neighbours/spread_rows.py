@@ -8,11 +8,7 @@ import numpy as np
 
 from models.neighbours import Spread
 from solver.effort.cp_sat import cp_model
-from solver.encode.neighbours.domain_counts import (
-    DomainCounts,
-    selects,
-    sum_of,
-)
+from solver.encode.neighbours.domain_counts import DomainCounts, selects, sum_of
 from solver.problem.pod_shapes import Shape
 
 

@@ -94,9 +94,7 @@ def _asked(counts: DomainCounts) -> dict[Asker, Linear]:
     return found
 
 
-def _coming(
-    counts: DomainCounts,
-) -> Iterator[tuple[int, Neighbours, Sequence[Var]]]:
+def _coming(counts: DomainCounts) -> Iterator[tuple[int, Neighbours, Sequence[Var]]]:
     """
     Walk the pods that come, by domain; of classes over several domains none.
     """

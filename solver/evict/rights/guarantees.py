@@ -3,6 +3,7 @@ Guarantees: who may take up a quota that is not used, and what others use beyond
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 from models.resources import Resources, add
 from solver.problem.problem import Problem, Unit
@@ -83,17 +84,10 @@ class Guarantees:
         """
         Count a start if the quotas hold it, beside what is released below queues.
         """
-        rows = [
-            (self.problem.queues.path(state.gang.queue), asked[state.key])
-            for state in unit.states
-        ]
-        if not all(path for path, _ in rows):
-            return
-        self._count(rows, 1)
-        if all(self._is_within(queue, released) for path, _ in rows for queue in path):
-            self._starts[unit.key] = rows
-        else:
-            self._count(rows, -1)
+        self.insist(unit, asked)
+        paths = [path for path, _ in self._starts[unit.key]]
+        if not all(paths) or not self.hold(chain.from_iterable(paths), released):
+            self.remove(unit)
 
     def insist(self, unit: Unit, asked: Mapping[str, Resources]) -> None:
         """

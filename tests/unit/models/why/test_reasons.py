@@ -144,3 +144,11 @@ def test_a_wait_is_said_in_minutes_and_large_numbers_can_be_read():
 
     assert "a bind was refused; it is tried again in 45m" == again.message
     assert "needs 4,752 GPUs, matching nodes have 1,000 free" == short.message
+
+
+def test_yielding_to_whom_others_leave_for_says_so():
+    facts = {"gangs": 1, "to": "default/b", "evicting": 1, "instead": 1}
+
+    assert "this plan has others leave for default/b instead" in (
+        Waiting(Reason.LOWER_TIER_OR_PRIORITY, facts).message
+    )
