@@ -6,7 +6,7 @@ of them select it.  A domain is all nodes with one value of a label, the topolog
 Pods are neighbours too where they need some of the same free volumes.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import NamedTuple, Self
@@ -76,6 +76,18 @@ class ReachedVolumes(NamedTuple):
     name: str
     kinds: tuple[str, ...]
     number: int = 1
+
+
+def linked_kinds(volumes: Iterable[ReachedVolumes]) -> Mapping[str, str]:
+    """
+    Give kinds of claims that share volumes, be it by way of others, the first's name.
+    """
+    found: dict[str, str] = {}
+    for kinds in sorted({one.kinds for one in volumes}):
+        names = {found.get(kind, kind) for kind in kinds}
+        joined = {kind for kind, name in found.items() if name in names}
+        found |= dict.fromkeys((*joined, *kinds), min(names))
+    return found
 
 
 def sharer(claim: tuple[str, str], place: object) -> tuple[str, str]:
@@ -213,14 +225,20 @@ class Neighbours:
         yield from (rule.pods for rule in self.apart)
         yield from (rule.pods for rule in self.spread)
 
-    def concerns(self, other: "Neighbours") -> bool:
+    def concerns(self, other: "Neighbours", linked: Mapping[str, str]) -> bool:
         """
         Tell whether one says anything of pods like the other, or needs volumes as it.
+
+        ``linked`` gives kinds of claims that share volumes one name.
         """
+        mine, theirs = (
+            {linked.get(kind, kind) for kind in one.kinds_of_claims()}
+            for one in (self, other)
+        )
         return (
             not {*self.asked_about()}.isdisjoint(other.selected)
             or not {*other.asked_about()}.isdisjoint(self.selected)
-            or not {*self.kinds_of_claims()}.isdisjoint(other.kinds_of_claims())
+            or not mine.isdisjoint(theirs)
         )
 
     def selectors(self) -> Iterator[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from models.devices.gpu_counts import shares_held
 from models.gangs import pod_sets
-from models.neighbours import Neighbours
+from models.neighbours import Neighbours, linked_kinds
 from models.resources import GPU_SHARE, Resources
 from models.why.reasons import Facts, listed
 from solver.evict.freeze import requests_of
@@ -31,6 +31,8 @@ from solver.problem.neighbours.kept_away import told
 from solver.problem.neighbours.pods_around import PodsAround
 from solver.problem.node_room import Bools, Ints
 from solver.problem.problem import Problem, Unit
+
+Said = tuple[Mapping[Neighbours, set[str]], Mapping[str, str]]
 
 
 class Takers:
@@ -192,24 +194,26 @@ def room_taken(
     return facts | ({"evicting": 1} if evicting else {})
 
 
-def said_by(problem: Problem, names: Iterable[str]) -> dict[Neighbours, set[str]]:
+def said_by(problem: Problem, names: Iterable[str]) -> Said:
     """
-    Group gangs by what their pods say of others.
+    Group gangs by what their pods say of others; say which kinds share free volumes.
     """
     found: dict[Neighbours, set[str]] = {}
     for name in names:
         for leaf in pod_sets(problem.gangs[name].tree):
             found.setdefault(leaf.neighbours, set()).add(name)
-    return found
+    volumes = chain.from_iterable(node.volumes for node in problem.room.nodes)
+    return found, linked_kinds(volumes)
 
 
-def concerned(said: Mapping[Neighbours, set[str]], unit: Unit) -> list[str]:
+def concerned(said: Said, unit: Unit) -> list[str]:
     """
     Name gangs whose pods say anything of those that a unit wants, or these of theirs.
     """
     leaves = (leaf for state in unit.states for leaf in state.leaves if leaf.pending)
     ours = {leaf.pod_set.neighbours for leaf in leaves}
-    found = (names for x, names in said.items() if any(map(x.concerns, ours)))
+    told, linked = said
+    found = (y for x, y in told.items() if any(x.concerns(z, linked) for z in ours))
     return sorted({*chain.from_iterable(found)} - {s.key for s in unit.states})
 
 

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from models.neighbours import Neighbours, RulePairs
+from models.neighbours import Neighbours, ReachedVolumes, RulePairs, linked_kinds
 
 
 class Counted(RulePairs):
@@ -38,3 +38,10 @@ def test_a_pod_is_asked_about_its_own_selectors_alone_however_many_there_are():
     found = many.of(Neighbours(selected=("s1", "s2")))
 
     assert 4 == len(found) == many.asked
+
+
+def test_kinds_of_claims_are_linked_by_way_of_others():
+    sets = [("b", "c"), ("d",), ("a", "b"), ("e", "f")]
+    found = linked_kinds(ReachedVolumes(f"set-{kinds}", kinds) for kinds in sets)
+
+    assert {"a": "a", "b": "a", "c": "a", "d": "d", "e": "e", "f": "e"} == found

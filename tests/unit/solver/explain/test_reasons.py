@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from models.neighbours import Neighbours, ReachedVolumes
 from models.policy import Evict, Policy, WaitingPolicy
 from models.queues import QueueResource
 from models.resources import CPU, GPU
@@ -212,3 +213,23 @@ def test_who_could_start_by_evictions_is_told_who_gets_them_instead():
 
     assert Reason.LOWER_TIER_OR_PRIORITY == waiting.reason
     assert ("default/first", 1) == (waiting.facts["to"], waiting.facts["evicting"])
+
+
+@pytest.mark.parametrize("strategy", ["solver", "greedy"])
+def test_who_takes_volumes_that_suit_two_kinds_of_claims_is_named(strategy):
+    volumes = (ReachedVolumes("set", ("large", "small"), 3),)
+    rack = [replace(each, volumes=volumes) for each in nodes(2)]
+    large, small = (Neighbours(claims=((kind, 1),)) for kind in ("large", "small"))
+    case = snapshot(
+        rack,
+        [
+            gang("first", minimum=2, priority=5, neighbours=large),
+            gang("same", priority=5, neighbours=small),
+            gang("late", minimum=2, neighbours=small),
+        ],
+    )
+
+    waiting = told(case, "late", strategy=strategy)
+
+    assert Reason.LOWER_TIER_OR_PRIORITY == waiting.reason
+    assert "default/first and default/same" == waiting.facts["to"]
