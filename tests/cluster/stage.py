@@ -198,6 +198,23 @@ class Stage:
         return paths
 
 
+def clear_devices(stage: Stage) -> None:
+    """
+    Take slices, classes and claims of devices away.
+    """
+    base = "/apis/resource.k8s.io/v1"
+    for plural in ("resourceslices", "deviceclasses"):
+        for raw in stage.admin.call("GET", f"{base}/{plural}")["items"]:
+            stage.delete(f"{base}/{plural}/{raw['metadata']['name']}")
+    for raw in stage.admin.call("GET", f"{base}/resourceclaims")["items"]:
+        meta = raw["metadata"]
+        at = f"{base}/namespaces/{meta['namespace']}/resourceclaims/{meta['name']}"
+        none = {"status": {"allocation": None, "reservedFor": None}}
+        stage.admin.call("PATCH", f"{at}/status", none)
+        stage.admin.call("PATCH", at, {"metadata": {"finalizers": None}})
+        stage.delete(at)
+
+
 def _patiently(read: Callable[[], list[str]]) -> list[str]:
     """
     Read from a server that may have just been started.

@@ -6,7 +6,7 @@ import pytest
 
 from adapters.kube.acting.devices.resource_claims import FINALIZER
 from tests.cluster.manifests import custom, pod
-from tests.cluster.stage import GROUP
+from tests.cluster.stage import GROUP, clear_devices
 from tests.helpers.eventually import eventually
 from tests.helpers.rounds.devices import (
     API,
@@ -32,16 +32,7 @@ def space(stage, request):
     """
     Give a namespace on a server without slices, claims and classes.
     """
-    for plural in ("resourceslices", "deviceclasses"):
-        for raw in stage.admin.call("GET", f"/apis/{API}/{plural}")["items"]:
-            stage.delete(f"/apis/{API}/{plural}/{raw['metadata']['name']}")
-    for raw in stage.admin.call("GET", f"/apis/{API}/resourceclaims")["items"]:
-        meta = raw["metadata"]
-        at = f"/apis/{API}/namespaces/{meta['namespace']}/resourceclaims/{meta['name']}"
-        none = {"status": {"allocation": None, "reservedFor": None}}
-        stage.admin.call("PATCH", f"{at}/status", none)
-        stage.admin.call("PATCH", at, {"metadata": {"finalizers": None}})
-        stage.delete(at)
+    clear_devices(stage)
     name = f"devices-{request.node.name.replace('_', '-')[-40:].strip('-')}"
     stage.ensure(name)
     stage.create(classes())

@@ -60,6 +60,7 @@ class Deeds:
     allowed: Callable[[], bool]
     clock: Callable[[], float] = monotonic
     sleep: Callable[[float], None] = time.sleep
+    now: Callable[[], float] = time.time
     patience: float = 60.0
     devices: DeviceBinder = field(init=False)
     _until: float = inf

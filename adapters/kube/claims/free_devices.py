@@ -130,10 +130,7 @@ class FreeDevices:
         """
         Give the free bins of all nodes, and the nodes where there are too many ways.
         """
-        by_node: dict[str, list[HeldDevice]] = {}
-        for each in held:
-            if (node := self._node_of.get(each.device)) is not None:
-                by_node.setdefault(node, []).append(each)
+        by_node = self._by_node(held)
         found: dict[str, Sequence[NodeBin]] = {}
         closed: dict[str, str] = {}
         for node in self.nodes:
@@ -143,6 +140,22 @@ class FreeDevices:
             else:
                 found[node] = bins
         return found, closed
+
+    def overdrawn(self, held: Iterable[HeldDevice]) -> set[DeviceName]:
+        """
+        Name the devices of which claims have more together than there is.
+        """
+        by_node = self._by_node(held).items()
+        return {
+            name for node, some in by_node for name in self.nodes[node].overdrawn(some)
+        }
+
+    def _by_node(self, held: Iterable[HeldDevice]) -> dict[str, list[HeldDevice]]:
+        found: dict[str, list[HeldDevice]] = {}
+        for each in held:
+            if (node := self._node_of.get(each.device)) is not None:
+                found.setdefault(node, []).append(each)
+        return found
 
     def of_node(self, node: str, held: Iterable[HeldDevice]) -> Sequence[NodeBin] | str:
         """

@@ -2,6 +2,7 @@
 The devices of one node as bins: what is free of them, and where items may lie.
 """
 
+from collections import Counter as Count
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, product
@@ -111,6 +112,32 @@ class DevicesOfNode:
         ]
         return tuple(_parted(ways, left))
 
+    def overdrawn(self, held: Sequence[HeldDevice]) -> set[DeviceName]:
+        """
+        Name the devices of which claims have more together than there is.
+        """
+        _, left = self._left(held)
+        whole = (each.device for each in held if not self._is_part(each))
+        times = Count(name for name in whole if name in self._by_name)
+        return {
+            each.device
+            for each in held
+            if times[each.device] > 1
+            or any(left.get(counter, 0) < 0 for counter, _ in self._taken(each))
+        }
+
+    def _is_part(self, each: HeldDevice) -> bool:
+        had = self._by_name.get(each.device)
+        return had is not None and had.is_shared and each.consumed is not None
+
+    def _taken(self, each: HeldDevice) -> list[tuple[Counter, int]]:
+        had = self._by_name.get(each.device)
+        if had is None:
+            return []
+        if self._is_part(each):
+            return [((*had.name, name), n) for name, n in each.consumed or ()]
+        return _counters(had)
+
     def _left(
         self, held: Iterable[HeldDevice]
     ) -> tuple[set[DeviceName], dict[Counter, int]]:
@@ -120,15 +147,9 @@ class DevicesOfNode:
         left = dict(self._left_if_free)
         gone: set[DeviceName] = set()
         for each in held:
-            had = self._by_name.get(each.device)
-            if had is None:
-                continue
-            if each.consumed is None or not had.is_shared:
-                gone.add(had.name)
-                taken = _counters(had)
-            else:
-                taken = [((*had.name, name), n) for name, n in each.consumed]
-            for counter, amount in taken:
+            if each.device in self._by_name and not self._is_part(each):
+                gone.add(each.device)
+            for counter, amount in self._taken(each):
                 left[counter] = left.get(counter, 0) - amount
         return gone, left
 

@@ -31,6 +31,13 @@ class Store:
         raw.setdefault("metadata", {})["resourceVersion"] = str(self._version)
         self.objects[path] = raw
 
+    @property
+    def version(self) -> str:
+        """
+        Give the version of the last write.
+        """
+        return str(self._version)
+
     def call(self, method: str, path: str, body=None, *, rule: str = "") -> dict:
         self.calls.append((method, path, deepcopy(body)))
         self.fault(method, path)

@@ -26,6 +26,19 @@ from models.plan import Operation
 from models.receipt import Receipt
 
 Act = Callable[[Operation], Receipt]
+_LOOK = 0.02
+_OTHERS = 2.0
+"""
+Seconds that other schedulers get to write what they are about to.
+"""
+_YOUNG = 60.0
+"""
+Seconds after which nobody is about to place a pod that nobody told anything of.
+"""
+_PATIENCE = 5.0
+"""
+Seconds after which what we wrote has to be shown.
+"""
 Run = Callable[[Sequence[Operation], Act], list[Receipt]]
 
 
@@ -66,10 +79,18 @@ class ClaimedDeviceBinder:
         write = lambda step: self._written(grants[step], given)  # noqa: E731 - once
         done = run(steps, lambda step: self._deeds.done(step, write))
         receipts = dict(zip(steps, done, strict=True))
-        lost = {step for step, receipt in receipts.items() if receipt.result != "done"}
-        for some in grants.values():
+        taken = self._taken(given, {step.pod for step in steps})
+        lost: set[Operation] = set()
+        for step, some in grants.items():
+            is_done = receipts[step].result == "done"
+            lost |= frozenset() if is_done else {step}
             for grant in some if isinstance(some, tuple) else ():
-                lost |= frozenset() if grant.key in given else grant.steps
+                why = taken.get(grant.key)
+                lost |= grant.steps if why or grant.key not in given else frozenset()
+                if why and is_done:
+                    receipts[step] = replace(
+                        receipts[step], result="again", message=why
+                    )
         failed: dict[Operation, Receipt] = {}
         for unit in units.values():
             if not lost.isdisjoint(unit):
@@ -89,6 +110,40 @@ class ClaimedDeviceBinder:
                 return answer
             given.add(grant.key)
         return NO_ANSWER
+
+    def _taken(self, given: set[str], ours: set[str]) -> dict[str, str]:
+        """
+        Look at claims once the server has shown what we wrote; say who was faster.
+
+        Another scheduler may give devices that it has not seen us give.  It does not
+        take them back; so we do, and wait for what it is about to write.
+        """
+        now, deeds = self._dealer.now, self._deeds
+        began = deeds.clock()
+        while given and not (now.are_shown(given) and self._are_decided(ours, began)):
+            if deeds.clock() >= began + _PATIENCE or not deeds.allowed():
+                why = "the server has not shown what was written into its claims"
+                return {} if now.are_shown(given) else dict.fromkeys(given, why)
+            deeds.sleep(_LOOK)
+        return now.lost(given) if given else {}
+
+    def _are_decided(self, ours: set[str], began: float) -> bool:
+        """
+        Tell whether no other scheduler has pods with claims on its hands.
+
+        What it could not place it has told; of what it does not tell it gets some time.
+        """
+        if self._deeds.clock() >= began + _OTHERS:
+            return True
+        mine = {pod.scheduler for pod in self._cache.pods_named(ours)}
+        young = self._deeds.now() - _YOUNG
+        waiting = self._cache.pods_that(
+            lambda pod: pod.claims and pod.phase is PodPhase.PENDING and not pod.said
+        )
+        return all(
+            pod.scheduler in mine or pod.node is not None or (pod.created or 0) < young
+            for pod in waiting
+        )
 
     def settle(self, receipts: Iterable[Receipt]) -> None:
         """

@@ -2,11 +2,12 @@
 Devices and claims as they are now: as the cache holds them, and as we wrote them since.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.api.watch_events import number_of
+from adapters.kube.claims.device_reader import DeviceName
 from adapters.kube.claims.device_reading import DeviceReading
 from adapters.kube.claims.extended_resources import ExtendedResources
 from adapters.kube.dialects.native.gangs import Native
@@ -57,6 +58,34 @@ class ClaimsNow:
             claims = self.reading.claims(list(raws.values())).values()
             self.extended = ExtendedResources(classes, (), claims)
         return raws
+
+    def are_shown(self, keys: Iterable[str]) -> bool:
+        """
+        Tell whether the server has shown all that was written into some claims.
+        """
+        mine = (self._written[key] for key in keys if key in self._written)
+        return self._shown("ResourceClaim") >= max(map(_version, mine), default=0)
+
+    def lost(self, keys: Collection[str]) -> dict[str, str]:
+        """
+        Say which claims have what others have too, and who these are.
+        """
+        claims = self.reading.claims(list(self.read().values()))
+        had: dict[DeviceName, list[str]] = {}
+        for key, claim in claims.items():
+            for each in claim.held or ():
+                had.setdefault(each.device, []).append(key)
+        held = [each for claim in claims.values() for each in claim.held or ()]
+        over = self.reading.free.overdrawn(held)
+        found: dict[str, str] = {}
+        for key in claims.keys() & {*keys}:
+            for each in claims[key].held or ():
+                if each.device in over:
+                    others = [x for x in had[each.device] if x != key and x not in keys]
+                    who = f"claim {others[0]}" if others else "others"
+                    what = f"device {each.device[2]} of {each.device[1]}"
+                    found[key] = f"claim {key}: {what} was given to {who}, too"
+        return found
 
     def _is_over(self, key: str, raw: Raw, raws: Mapping[str, Raw]) -> bool:
         """

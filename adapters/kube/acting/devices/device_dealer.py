@@ -63,14 +63,14 @@ class DeviceDealer:
 
     def __init__(self, cache: Cache, written: dict[str, Raw]) -> None:
         self._cache = cache
-        self._now = ClaimsNow(cache, written)
+        self.now = ClaimsNow(cache, written)
 
     def claiming(self, steps: Iterable[Operation]) -> set[str]:
         """
         Name the pods that claim devices of their node, themselves or by class.
         """
-        if self._now.held("DeviceClass"):
-            self._now.read()
+        if self.now.held("DeviceClass"):
+            self.now.read()
         return {step.pod for step in steps for pod in self._pods(step) if pod.claims}
 
     def _pods(self, step: Operation) -> list[PodRecord]:
@@ -80,7 +80,7 @@ class DeviceDealer:
         node = self._cache.node(step.node) if step.node else None
         offered = offered_by([node.node]) if node else ()
         pods = self._cache.pods_named([step.pod])
-        return [self._now.extended.claiming(pod, offered) for pod in pods]
+        return [self.now.extended.claiming(pod, offered) for pod in pods]
 
     def deal(
         self, steps: Sequence[Operation]
@@ -90,8 +90,8 @@ class DeviceDealer:
 
         A claim of several pods is written with the first of them, for all.
         """
-        raws = self._now.read()
-        claims = self._now.reading.claims(list(raws.values()))
+        raws = self.now.read()
+        claims = self.now.reading.claims(list(raws.values()))
         found: dict[Operation, tuple[Grant, ...] | str] = dict.fromkeys(steps, ())
         uses = self._uses(steps, raws, claims, found)
         given = self._given(uses, claims)
@@ -129,8 +129,8 @@ class DeviceDealer:
                         continue
                     key = f"{pod.namespace}/{entry.claim}"
                     if entry.asked and key not in claims:
-                        raw = self._now.extended.made_for(pod, entry.asked)
-                        claim = self._now.reading.claim(raw)
+                        raw = self.now.extended.made_for(pod, entry.asked)
+                        claim = self.now.reading.claim(raw)
                         key = claim.key
                         raws[key], claims[key] = raw, claim
                     if key not in claims:
@@ -161,7 +161,7 @@ class DeviceDealer:
                 found[key] = f"claim {key}: {claim.fault}"
             else:
                 by_node.setdefault(node, []).append(claim)
-        free = self._now.reading.free
+        free = self.now.reading.free
         specs = [c.spec for some in by_node.values() for c in some if c.spec]
         free.see(each.item for spec in specs for each in items_of(spec))
         held = [each for claim in claims.values() for each in claim.held or ()]
@@ -187,7 +187,7 @@ class DeviceDealer:
     def _group(self, pod: PodRecord) -> Raw | None:
         if not pod.group:
             return None
-        return self._now.held("PodGroup").get(f"{pod.namespace}/{pod.group}")
+        return self.now.held("PodGroup").get(f"{pod.namespace}/{pod.group}")
 
     def reserved_for(
         self, pods: Iterable[PodRecord]
@@ -197,12 +197,12 @@ class DeviceDealer:
 
         Each with the uids, and the pods that each uid stands for.
         """
-        raws = self._now.read()
-        claims = self._now.reading.claims(list(raws.values()))
+        raws = self.now.read()
+        claims = self.now.reading.claims(list(raws.values()))
         found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
         for pod in pods:
             group = self._group(pod)
-            for entry in self._now.extended.claiming(pod).claims:
+            for entry in self.now.extended.claiming(pod).claims:
                 claim = claims.get(f"{pod.namespace}/{entry.claim}")
                 if claim is None:
                     continue

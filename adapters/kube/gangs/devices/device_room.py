@@ -10,7 +10,9 @@ from types import MappingProxyType
 
 from adapters.kube.claims.claim_users import ClaimUsers
 from adapters.kube.claims.device_items import Item
+from adapters.kube.claims.device_reader import DeviceName
 from adapters.kube.claims.device_reading import DeviceReading
+from adapters.kube.claims.device_requests import DeviceClaim
 from adapters.kube.claims.device_rows import device_rows
 from adapters.kube.claims.extended_resources import ExtendedResources, offered_by
 from adapters.kube.claims.free_devices import FreeDevices
@@ -103,7 +105,8 @@ class DeviceRoom:
         rows = device_rows(free.items, free.singles, bins, first, leaving)
         closed |= rows.closed
         unused = (f"devices of node {name}: {closed[name]}" for name in sorted(closed))
-        warnings = *free.pools.warnings, *free.told, *unused
+        twice = _given_twice(free, users.claims)
+        warnings = *free.pools.warnings, *free.told, *unused, *twice
         shared, had = _shared(users, mine), _had(users, mine, free)
         faults = {**free.faults, **rows.left_out}
         found = ClaimedDevices(users, rows, faults, shared, free.shares, had)
@@ -178,6 +181,21 @@ def _shared(users: ClaimUsers, pods: Iterable[PodRecord]) -> frozenset[str]:
         if claim is not None and claim.held is None and claim.spec is not None
         if len(users.users.get(claim.key, ())) > 1
     )
+
+
+def _given_twice(free: FreeDevices, claims: Mapping[str, DeviceClaim]) -> Iterator[str]:
+    """
+    Name the devices of which claims have more than there is, with some of the claims.
+    """
+    had: dict[DeviceName, list[str]] = {}
+    for key, claim in claims.items():
+        for each in claim.held or ():
+            had.setdefault(each.device, []).append(key)
+    held = (each for claim in claims.values() for each in claim.held or ())
+    for name in sorted(free.overdrawn(held)):
+        _, pool, device = name
+        who = " and ".join(f"claim {key}" for key in sorted(had[name])[:2])
+        yield f"device {device} of {pool} is given away more than there is, to {who}"
 
 
 def _holders(users: ClaimUsers, pods: Sequence[PodRecord]) -> Iterator[Holder]:

@@ -4,6 +4,7 @@ Claims of devices and leaders that die between two writes: nothing is left to no
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import inf
 
 import pytest
 
@@ -21,8 +22,9 @@ from models.plan import Operation
 from tests.adapters.kube.api_server import NODES, PODS
 from tests.helpers.build import bind, gang, plan, snapshot
 from tests.helpers.kube.kube_store import Store, pod_path
-from tests.helpers.kube.manifests import node, pod
+from tests.helpers.kube.manifests import NOW, node, pod
 from tests.helpers.rounds.devices import (
+    DRIVER,
     GPU_CLASS,
     asks,
     claim,
@@ -69,6 +71,18 @@ def claim_path(name: str) -> str:
     return f"/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/{name}"
 
 
+def given(name, device, user):
+    """
+    A claim with a device that somebody else gave it.
+    """
+    result = {"request": "gpu", "driver": DRIVER, "pool": "n", "device": device}
+    status = {
+        "allocation": {"devices": {"results": [result]}},
+        "reservedFor": [{"resource": "pods", "name": user, "uid": user}],
+    }
+    return {**claim(name, asks("gpu", GPU_CLASS)), "status": status}
+
+
 class Cluster:
     """
     One node of three GPUs, and a gang of pods that each claim one, or ``uses``.
@@ -76,6 +90,7 @@ class Cluster:
 
     def __init__(self, uses: Mapping[str, tuple[str, ...]] = EACH) -> None:
         self.api = Server()
+        self.slept, self.written_after = 0.0, inf
         for name in NAMES:
             raw = claim(name, asks("gpu", GPU_CLASS))
             raw["metadata"]["uid"] = f"uid-of-{name}"
@@ -96,11 +111,35 @@ class Cluster:
             name = each["metadata"]["name"]
             self.cache.shelf(KIND["DeviceClass"]).put(name, 1, each, "1")
         self.hear()
-        deeds = Deeds(self.api, self.cache, lambda: True)
+        deeds = Deeds(
+            self.api,
+            self.cache,
+            lambda: True,
+            clock=lambda: self.slept,
+            sleep=self.sleep,
+            now=lambda: NOW,
+        )
         store = IntentStore(self.api, ("ns", "intent"), "one")
         sink = ClusterSink(self.cache, deeds, store, Memory(), threads=1)
         sink.open(0.0)
         return sink
+
+    def sleep(self, seconds: float) -> None:
+        self.slept += seconds
+        self.hear()
+        if self.slept >= self.written_after:
+            raw = given("other", "gpu-0", "other-pod")
+            self.cache.shelf(KIND["ResourceClaim"]).put("default/other", 0, raw, "1")
+            self.cache.shelf(KIND["ResourceClaim"]).mark(self.api.version)
+
+    def other(self, **status) -> None:
+        """
+        Let another scheduler have a pod with a claim on its hands.
+        """
+        raw = pod("other", gpus=0, **claiming("other"), schedulerName="other")
+        raw["status"] = {"phase": "Pending", **status}
+        raw["metadata"]["creationTimestamp"] = "2027-01-15T07:59:30Z"
+        self.cache.shelf(PODS).put("default/other", 1, pod_record(raw), "1")
 
     def hear(self) -> None:
         for name in NAMES:
@@ -114,13 +153,17 @@ class Cluster:
             shelf = self.cache.shelf(KIND["ResourceClaim"])
             if shelf.number(f"default/{name}") != version:
                 shelf.put(f"default/{name}", version, raw, "1")
+        shelf.mark(self.api.version)
 
     def lead(self, steps: Sequence[Operation] = STEPS) -> list[str]:
-        sink = self.leader()
+        return self.act(self.leader(), steps)
+
+    def act(self, sink: ClusterSink, steps: Sequence[Operation] = STEPS) -> list[str]:
         left = [step for step in steps if step.pod.partition("/")[2] not in self.bound]
         turn = Turn(snapshot(gangs=[gang("g", minimum=2)]), plan(*left), (), "r")
         sink.hold(turn)
-        return [receipt.result for receipt in sink.execute(turn.plan)]
+        self.receipts = sink.execute(turn.plan)
+        return [receipt.result for receipt in self.receipts]
 
     @property
     def bound(self) -> set[str]:
@@ -259,3 +302,69 @@ def test_of_gangs_with_one_claim_on_two_nodes_the_first_is_bound():
     assert ["done", "again"] == cluster.lead(steps)
     assert {"g-0": ["uid-g-0"]} == cluster.given
     assert {"g-0"} == cluster.bound
+
+
+@pytest.mark.parametrize("later", [0.0, 1.0])
+def test_a_device_that_another_scheduler_gave_meanwhile_is_left_to_it(later):
+    cluster = Cluster()
+    sink = cluster.leader()
+    cluster.other()
+    cluster.written_after = later
+
+    assert ["again", "skipped"] == cluster.act(sink)
+    (why,) = {one.message for one in cluster.receipts if one.result == "again"}
+    assert "claim default/g-0: device gpu-0 of n" in why
+    assert "was given to claim default/other, too" in why
+    assert {} == cluster.given
+    assert set() == cluster.bound
+
+    cluster.hear()
+    assert ["done", "done"] == cluster.act(sink)
+    assert ALL_GIVEN == cluster.given
+
+
+NOWHERE = {"type": "PodScheduled", "reason": "Unschedulable", "message": "no"}
+
+
+@pytest.mark.parametrize(
+    ("conditions", "longest"),
+    [([], 2.1), ([NOWHERE], 0.1)],
+    ids=["undecided", "placed nowhere"],
+)
+def test_another_scheduler_gets_some_time_for_what_it_is_about_to_write(
+    conditions, longest
+):
+    cluster = Cluster()
+    sink = cluster.leader()
+    cluster.other(conditions=conditions)
+
+    assert ["done", "done"] == cluster.act(sink)
+    assert longest - 0.1 <= cluster.slept <= longest
+
+
+def test_what_the_server_does_not_show_is_taken_back():
+    cluster = Cluster()
+    sink = cluster.leader()
+    cluster.hear = lambda: None
+
+    assert "done" not in cluster.act(sink)
+    assert {} == cluster.given
+    assert "has not shown" in str(cluster.receipts)
+
+
+def test_what_a_dead_leader_wrote_and_another_scheduler_too_is_taken_back():
+    cluster = Cluster()
+    cluster.api.dies_at = WRITES - 1
+    with pytest.raises(DeathError):
+        cluster.lead()
+    assert ALL_GIVEN == cluster.given
+    cluster.api.dies_at = 0
+    sink = cluster.leader()
+    cluster.other()
+    cluster.written_after = 0.0
+
+    assert "done" not in cluster.act(sink)
+    assert {} == cluster.given
+    cluster.hear()
+    assert ["done", "done"] == cluster.act(sink)
+    assert ALL_GIVEN == cluster.given

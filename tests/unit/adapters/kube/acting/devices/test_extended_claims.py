@@ -93,6 +93,19 @@ class Cluster:
         by_type = "device.attributes['gpu.nvidia.com'].type == 'gpu'"
         mine = device_class(GPU_CLASS, by_type, extendedResourceName=GPUS)
         cache.shelf(KIND["DeviceClass"]).put(GPU_CLASS, 1, mine, "1")
+        self.cache = cache
+        self.hear()
+        deeds = Deeds(self.api, cache, lambda: True, sleep=lambda _: self.hear())
+        store = IntentStore(self.api, ("ns", "intent"), "one")
+        sink = ClusterSink(cache, deeds, store, Memory(), threads=1)
+        sink.open(0.0)
+        return sink
+
+    def hear(self) -> None:
+        """
+        Read the pods and claims that there are now.
+        """
+        cache = self.cache
         for path, raw in self.api.objects.items():
             version = raw["metadata"]["resourceVersion"]
             key = f"default/{raw['metadata'].get('name')}"
@@ -101,11 +114,7 @@ class Cluster:
             elif "resourceclaims" in path:
                 shelf = cache.shelf(KIND["ResourceClaim"])
                 shelf.put(key, int(version), raw, version)
-        deeds = Deeds(self.api, cache, lambda: True)
-        store = IntentStore(self.api, ("ns", "intent"), "one")
-        sink = ClusterSink(cache, deeds, store, Memory(), threads=1)
-        sink.open(0.0)
-        return sink
+        cache.shelf(KIND["ResourceClaim"]).mark(self.api.version)
 
     def lead(self) -> list[str]:
         sink = self.leader()

@@ -2,6 +2,8 @@
 Claims of devices in snapshots: what pods ask for, what nodes offer, and who waits why.
 """
 
+import pytest
+
 import solver
 from adapters.kube.dialects.registry import dialects
 from adapters.kube.gangs.assemble import Assembler
@@ -123,6 +125,28 @@ def test_a_pod_that_runs_is_in_what_its_node_offers():
 
     assert {GPU_CLASS: 4} == offered(FOUR, *raws)
     assert {"p": "n"} == starts(FOUR, *raws)
+
+
+def test_devices_that_are_given_twice_are_named_with_their_claims():
+    held = [allocated(claim(x, asks("r", GPU_CLASS)), "gpu-1") for x in ("a", "b")]
+    raws = [FOUR, *held, *asking("p", asks("r", GPU_CLASS))]
+    warnings = assembled(node(gpus=0), *classes(), *raws).snapshot.warnings
+
+    said = "device gpu-1 of n is given away more than there is"
+    assert f"{said}, to claim default/a and claim default/b" in warnings
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_whole_gpu_and_a_part_of_it_are_given_twice(whole):
+    devices = cut_gpus("n", 1)
+    every = [each["name"] for raw in devices for each in raw["spec"].get("devices", ())]
+    small = [name for name in every if "1g" in name and "me" not in name][:2]
+    given = ["gpu-0", small[0]] if whole else small
+    held = [allocated(claim(f"c-{x}", asks("r", MIG_CLASS)), x) for x in given]
+    raws = [*devices, *held, *asking("p", asks("r", MIG_CLASS))]
+    warnings = assembled(node(gpus=0), *classes(), *raws).snapshot.warnings
+
+    assert whole == any("more than there is" in each for each in warnings)
 
 
 def test_taints_keep_devices_from_who_does_not_tolerate_them():
