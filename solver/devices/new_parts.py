@@ -14,13 +14,14 @@ class NewParts:
     The parts that are new on nodes while pods are placed and taken back.
     """
 
-    __slots__ = ("_content", "_open", "_opened", "_room")
+    __slots__ = ("_content", "_known", "_open", "_opened", "_room")
 
     def __init__(self, room: PartRoom) -> None:
         self._room = room
         self._content: dict[int, Content] = {}
         self._opened: dict[int, int] = {}
         self._open: Ints | None = None
+        self._known: dict[int, dict[bytes, list[int]]] = {}
 
     def follow(self, rows: Ints, node: int, request: Ints, count: int) -> None:
         """
@@ -41,6 +42,7 @@ class NewParts:
             had = rows[node] + request * count
             rows[node, room.gpu] += room.kind(node, had)[1] - shared
         self._content[node] = content
+        self._known.pop(node, None)
         self._fill(rows, node, kind, content)
 
     def _fill(self, rows: Ints, node: int, kind: int, content: Content) -> None:
@@ -66,21 +68,34 @@ class NewParts:
         left
             The rows with what those gave back who left.
         """
-        room = self._room
+        own = [self._room.gpu, *range(*self._room.devices.block.indices(rows.shape[1]))]
+        blocks = left[:, own]
+        changed = np.flatnonzero((rows[nodes][:, own] != blocks).any(axis=1))
+        told = [
+            self._once_left(rows, node, left[at], blocks[at].tobytes())
+            for at, node in zip(changed.tolist(), nodes[changed].tolist(), strict=True)
+        ]
         found = left.copy()
-        for at, node in enumerate(nodes.tolist()):
-            now = rows[node]
-            same = now[room.gpu] == left[at, room.gpu]
-            if same and (now[room.devices.block] == left[at, room.devices.block]).all():
-                continue
-            kind, shared = room.kind(node, left[at])
-            gone = room.kind(node, now)[1] - shared
-            idle = int(left[at, room.gpu]) + gone + self._opened.get(node, 0)
+        if told:
+            found[changed[:, None], [self._room.gpu, *self._room.columns]] = told
+        return found
+
+    def _once_left(self, rows: Ints, node: int, left: Ints, key: bytes) -> list[int]:
+        """
+        Give the idle GPUs of a node and its places by columns, once somebody has left.
+
+        It is remembered until something comes to the node or leaves it.
+        """
+        known = self._known.setdefault(node, {})
+        if key not in known:
+            room = self._room
+            kind, shared = room.kind(node, left)
+            gone = room.kind(node, rows[node])[1] - shared
+            idle = int(left[room.gpu]) + gone + self._opened.get(node, 0)
             content = self._content.get(node, (0,) * len(room.parts))
             rest, places, _ = room.places(kind, content, max(0, idle))
-            found[at, room.gpu] = idle - (max(0, idle) - rest)
-            found[at, list(room.columns)] = places
-        return found
+            known[key] = [idle - (max(0, idle) - rest), *places]
+        return known[key]
 
     def on(self, node: int) -> tuple[tuple[GpuPart, ...], int]:
         """

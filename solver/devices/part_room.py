@@ -35,6 +35,7 @@ class _Kinds:
         self.parts = parts
         self._times = times
         self.columns = columns
+        self._block = columns.block
         self.items: list[NodeDevices] = []
         self._index: dict[NodeDevices, int] = {}
         self._of_row: dict[tuple[int, bytes], tuple[int, int]] = {}
@@ -45,7 +46,7 @@ class _Kinds:
         """
         Give the number of a node's devices, and how many of them somebody shares.
         """
-        key = (sort, row[self.columns.block].tobytes())
+        key = (sort, row[self._block].tobytes())
         found = self._of_row.get(key)
         if found is None:
             states = self.columns.states(row, node)
