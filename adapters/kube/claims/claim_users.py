@@ -58,6 +58,16 @@ class ClaimUsers:
         """
         return self.templates.get(f"{pod.namespace}/{entry.template}")
 
+    def not_made(self, pod: PodRecord, entry: PodClaim) -> str:
+        """
+        Say what keeps a claim from being there; nothing of a pod that is not either.
+        """
+        if entry.claim:
+            return f"({entry.claim}) does not exist"
+        if self.template(pod, entry) is None and entry.template:
+            return f"is not made: template {entry.template} does not exist"
+        return "is not made yet" if pod.uid else ""
+
     def is_of_group(self, pod: PodRecord, claim: DeviceClaim) -> bool:
         """
         Tell whether a claim was made for the PodGroup of a pod.

@@ -6,8 +6,9 @@ objects always give the same plan.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
 
 from adapters.kube.api.api_resources import Raw, Resource
 from adapters.kube.api.errors import ManifestsRejectedError
@@ -138,7 +139,8 @@ def objects_of(manifests: Iterable[Manifest], source: str = "") -> Objects:
     problems: list[Problem] = []
     sources: dict[str, None] = {}
     others: list[Manifest] = []
-    for manifest in manifests:
+    for each in manifests:
+        manifest = _next_run(each)
         sources[manifest.source] = None
         kind = manifest.kind
         if _is_binder(manifest):
@@ -209,6 +211,7 @@ def _enter(
     manifest: Manifest,
     problems: list[Problem],
 ) -> None:
+    manifest = _with_name(there, manifest)
     at = _identity(manifest, resource, problems)
     if at is None:
         return
@@ -217,6 +220,47 @@ def _enter(
         what = f"{manifest.raw['kind']} {shown} is written twice"
         problems.append(Problem(_where(manifest), what))
     there[at] = manifest.raw
+
+
+def _with_name(there: Collection[tuple[str, str]], manifest: Manifest) -> Manifest:
+    """
+    Name an object as a server would name it, though by a number that it never gives.
+    """
+    meta = manifest.raw.get("metadata")
+    if not isinstance(meta, Mapping) or meta.get("name"):
+        return manifest
+    start = meta.get("generateName")
+    if not isinstance(start, str) or not start:
+        return manifest
+    taken = {name for _, name in there}
+    name = next(each for n in count() if (each := f"{start}{n:05}") not in taken)
+    raw = {**manifest.raw, "metadata": {**meta, "name": name}}
+    return replace(manifest, raw=raw)
+
+
+def _next_run(manifest: Manifest) -> Manifest:
+    """
+    Give the Job that a CronJob makes next, where nobody has submitted that one.
+    """
+    meta, spec = manifest.raw.get("metadata"), manifest.raw.get("spec")
+    if manifest.kind != ("batch", "CronJob") or not isinstance(meta, Mapping):
+        return manifest
+    if not isinstance(spec, Mapping) or meta.get("uid"):
+        return manifest
+    job = spec.get("jobTemplate")
+    if not isinstance(job, Mapping):
+        return manifest
+    said, own = job.get("metadata"), {"namespace": meta.get("namespace")}
+    if meta.get("name"):
+        own["name"] = f"{meta['name']}-next"
+    else:
+        own["generateName"] = meta.get("generateName")
+    above = {**said, **own} if isinstance(said, Mapping) else own
+    inner = job.get("spec")
+    if spec.get("suspend") is True and isinstance(inner, Mapping):
+        inner = {**inner, "suspend": True}
+    raw = {"apiVersion": manifest.version, "kind": "Job", "metadata": above}
+    return replace(manifest, raw={**raw, "spec": inner})
 
 
 def _nothing_read(unread: Counter[str]) -> Problem:

@@ -110,11 +110,7 @@ class ClaimedDevices:
         if entry.claim == "" or (entry.asked and claim is None):
             return ""
         if claim is None:
-            is_planned = not pod.uid and self.users.template(pod, entry) is not None
-            what = (
-                f"({entry.claim}) does not exist" if entry.claim else "is not made yet"
-            )
-            return "" if is_planned else what
+            return self.users.not_made(pod, entry)
         if claim.is_leaving:
             return "is being deleted"
         is_made = bool(entry.template and pod.uid and claim.owners)

@@ -26,7 +26,9 @@ from adapters.kube.gangs.workloads.workload_trees import (
     Members,
     at_path,
     plain,
+    roles_of,
     said_minimum,
+    sizes_of,
     workload_tree,
 )
 from adapters.kube.objects.fields import (
@@ -140,7 +142,7 @@ def without_pods(objects: Objects, pods: Iterable[PodRecord]) -> Workloads:
         for (group, kind), raws in objects.by_kind.items()
         if (group, kind) in _WATCHED
         for namespace, name, raw in named(raws)
-        if _wants_pods(raw)
+        if _wants_pods(raw, _BY_OWNER.get((group, kind)))
     }
     if not wanted:
         return {}
@@ -171,7 +173,7 @@ _WATCHED = {(each.group, each.kind) for each in (*RESOURCES, *IN_MANIFESTS)}
 _ENDS = {"Complete", "Completed", "Failed", "Succeeded", "Terminated", "Aborted"}
 
 
-def _wants_pods(raw: Raw) -> bool:
+def _wants_pods(raw: Raw, rule: Workload | None) -> bool:
     """
     Tell a workload that is its own and neither at its end, nor held, nor empty.
     """
@@ -189,7 +191,18 @@ def _wants_pods(raw: Raw) -> bool:
         return False
     if status.get("rayClusterName") or status.get("applicationState"):
         return False  # its pods go by another name, or have been there
-    return 0 not in (spec.get("replicas"), spec.get("parallelism"))
+    numbers = (spec.get(key) for key in ("replicas", "parallelism", "completions"))
+    return 0 not in numbers and not (rule and _is_empty(rule, raw))
+
+
+def _is_empty(rule: Workload, raw: Raw) -> bool:
+    """
+    Tell whether a workload lists roles, and wants no pods of any.
+    """
+    try:
+        return any(roles_of(rule, raw)) and not sizes_of(rule, [], raw)
+    except FieldError:
+        return False  # that is said where its pods are made
 
 
 def _complete(

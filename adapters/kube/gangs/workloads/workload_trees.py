@@ -122,6 +122,9 @@ def sizes_of(rule: Workload, members: Members, owner: Json) -> dict[str, int]:
     if total is not None and rule.fixed:
         sizes |= rule.fixed
         sizes[rule.rest] = total - sum(rule.fixed.values())
+        if sizes[rule.rest] < 0:
+            what = f"{total} is too few for its {' and '.join(rule.fixed)}"
+            raise FieldError(".".join(rule.size), what)
     elif owner:
         sizes |= rule.fixed
         for role, entry, roles in roles_of(rule, owner):

@@ -251,6 +251,7 @@ def test_what_a_pod_of_a_template_asks_for_is_planned_before_it_has_a_claim():
 
     assert {"early": "n"} == starts(FOUR, template, early, late)
     assert "claim gpu is not made yet" in why("late", FOUR, template, late)
+    assert "claim gpu is not made: template " in why("late", FOUR, late)
 
 
 def test_what_is_wrong_with_a_claim_is_said_with_its_field():

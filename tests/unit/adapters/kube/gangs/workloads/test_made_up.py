@@ -373,10 +373,14 @@ CRON = obj(
 )
 
 
+def with_uid(raw):
+    return {**raw, "metadata": {**raw["metadata"], "uid": "u"}}
+
+
 @pytest.mark.parametrize(
     ("raw", "said"),
     [
-        (CRON, ["not read: 1 CronJob"]),
+        (with_uid(CRON), ["not read: 1 CronJob"]),
         (obj("trainer.kubeflow.org/v1", "TrainJob", "t"), ["not read: 1 TrainJob"]),
         (obj("v1", "Service", "s", spec={"ports": [{"port": 80}]}), []),
     ],
@@ -391,3 +395,69 @@ def test_a_workload_of_an_unknown_kind_is_not_named_where_its_pods_are_there():
     made = manifests(node(), kept, there)
 
     assert (1, ()) == (len(made.gangs), made.warnings)
+
+
+def unnamed(raw):
+    """
+    The object as it is before a server gives it a name.
+    """
+    return {**raw, "metadata": {"generateName": "train-", "namespace": "ml"}}
+
+
+@pytest.mark.parametrize("kind", ["Pod", "Job", "CronJob"])
+def test_what_a_server_would_name_is_named_by_number(kind):
+    raw = {
+        "Pod": {"apiVersion": "v1", "kind": "Pod", "spec": template()["spec"]},
+        "Job": job(),
+        "CronJob": owner("batch/v1", "CronJob", jobTemplate={"spec": job()["spec"]}),
+    }[kind]
+    raws = [node(gpus=8), unnamed(raw), unnamed(raw)]
+    found = assembled_of([Manifest("f", str(n), each) for n, each in enumerate(raws)])
+
+    assert ["train-00000", "train-00001"] == [g.name for g in found.snapshot.gangs]
+
+
+def test_a_cron_job_is_planned_as_the_job_that_it_makes_next():
+    one = {"spec": {"parallelism": 2, "template": template()}}
+    raw = owner("batch/v1", "CronJob", jobTemplate=one)
+    there = with_uid(raw)
+    held = {**raw, "spec": {**raw["spec"], "suspend": True}}
+    (new, old, late) = (
+        assembled_of([Manifest("f", "", node(gpus=8)), Manifest("f", "", each)])
+        for each in (raw, there, held)
+    )
+
+    assert [2] == [gang.tree.minimum for gang in new.snapshot.gangs]
+    assert "made up: 2 pods of Job ml/train-next" in str(new.snapshot.warnings)
+    assert () == old.snapshot.gangs == late.snapshot.gangs
+    assert "not read: 1 CronJob" in old.snapshot.warnings
+    assert "suspended, so no pods are made up: Job ml/train" in str(late.snapshot)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        owner(
+            "jobset.x-k8s.io/v1alpha2",
+            "JobSet",
+            replicatedJobs=[{"name": "a", "replicas": 0, "template": INNER}],
+        ),
+        owner("kubeflow.org/v1", "PyTorchJob", pytorchReplicaSpecs=roles(Worker=0)),
+        owner("batch.volcano.sh/v1alpha1", "Job", tasks=[{**TASKS[0], "replicas": 0}]),
+        job(parallelism=1, completions=0),
+    ],
+)
+def test_nothing_is_said_of_what_wants_no_pods_of_any_role(raw):
+    found = assembled(node(gpus=8), raw).snapshot
+
+    assert () == found.gangs
+    assert not found.warnings
+
+
+def test_a_group_without_room_for_its_leader_is_named_with_the_field():
+    spec = {"leaderWorkerTemplate": {**LWS["leaderWorkerTemplate"], "size": 0}}
+    raw = owner("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", **spec)
+    found = assembled(node(gpus=8), raw).snapshot
+
+    assert () == found.gangs
+    assert "leaderWorkerTemplate.size: 0 is too few" in str(found.warnings)
