@@ -80,7 +80,7 @@ def _recorded(sources: list[str]) -> "FrameStore | None":
     if len(sources) != 1:
         return None
     path = Path(sources[0])
-    if (path / "results.json").is_file():
+    if (path / "results.json").is_file() or (path / "runs").is_dir():
         from adapters.ui.replay_frames import replay_store
 
         return replay_store(str(path))

@@ -67,3 +67,14 @@ def test_what_cannot_be_shown_or_served_is_said(words, code, said):
 
     assert code == process.returncode
     assert said in err
+
+
+def test_a_replay_that_is_not_finished_is_said_to_be_one(tmp_path):
+    run = tmp_path / "runs" / "greedy" / "seed-0"
+    run.mkdir(parents=True)
+    (run / "checkpoint.json").touch()
+    process = begun(*HERE, tmp_path)
+    _, error = process.communicate(timeout=60)
+
+    assert 4 == process.returncode
+    assert "the replay is not finished: run it again with the same options" in error
