@@ -133,7 +133,7 @@ def _read(folder: Folder, run: PlayedRun) -> ShownRun:
         jobs=jobs,
         submits=[job.submit for job in jobs],
         rounds=rounds,
-        seconds={line["t"]: float(line.get("decision") or 0.0) for line in times},
+        seconds={x["t"]: float(x["decision"]) for x in times if "decision" in x},
     )
 
 

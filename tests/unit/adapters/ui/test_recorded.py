@@ -67,6 +67,18 @@ def test_a_replay_without_its_rounds_tells_the_same_in_head_and_frame(tmp_path):
     assert any(line["value"] for line in lines["rounds"])
 
 
+def test_the_time_of_a_round_with_which_a_replay_ends_is_its_decision(tmp_path):
+    folder = write_replay(tmp_path / "r", strategies=("greedy",))
+    rounds = [{"t": 0, "free": 1}, {"t": 300, "free": 1}]
+    times = [{"t": 0, "decision": 1.5}, {"t": 300, "decision": 2.5}, {"t": 300}]
+    for name, lines in (("rounds", rounds), ("timings", times)):
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (next(folder.glob("runs/greedy/*")) / f"{name}.jsonl").write_text(text)
+    found = replay_store(str(folder)).lines()["rounds"]
+
+    assert [1.5, 2.5] == [line["seconds"] for line in found]
+
+
 def test_a_replay_of_one_strategy_has_nothing_beside_it(tmp_path):
     folder = write_replay(tmp_path / "r", strategies=("greedy",))
     store = replay_store(str(folder))
