@@ -170,10 +170,20 @@ def answer_error(
     Give the error that a status of the server means.
     """
     if status == 403:
-        return ForbiddenError(what, message, rule)
+        return ForbiddenError(what, message, rule if _is_by_role(message) else "")
     if status == 429 or (status == 503 and seconds is not None):
         return ThrottledError(what, status, message, seconds or 0.0, causes)
     return _BY_STATUS.get(status, AnswerError)(what, status, message)
+
+
+def _is_by_role(message: str) -> bool:
+    """
+    Tell whether a server forbids something to a user, and not to everybody.
+
+    An admission does that: of a namespace that ends, for instance, or by a quota.
+    """
+    _, is_said, why = message.partition(" is forbidden: ")
+    return not is_said or " cannot " in why
 
 
 _BY_STATUS: dict[int, type[AnswerError]] = {

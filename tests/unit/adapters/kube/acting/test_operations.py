@@ -126,6 +126,21 @@ def test_a_webhooks_own_words_are_given(deeds, store):
     assert said == receipt.message
 
 
+NOBODY = 'pods "g-0" is forbidden: unable to create new content in namespace n'
+ROLE = 'pods "g-0" is forbidden: User "x" cannot create resource "pods/binding"'
+
+
+@pytest.mark.parametrize(
+    ("said", "words"), [(NOBODY, NOBODY), (ROLE, "lacks the rule R"), ("no", "rule R")]
+)
+def test_the_role_is_named_only_where_it_is_the_role(deeds, store, said, words):
+    store.fault = failing(answer_error("bind", 403, said, rule="R"))
+    receipt = deeds.bind(STEP)
+
+    assert "refused" == receipt.result
+    assert words in receipt.message
+
+
 def test_a_busy_server_is_waited_for(store, cache):
     pauses = []
     deeds = Deeds(store, cache, lambda: True, sleep=pauses.append)
