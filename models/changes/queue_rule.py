@@ -102,6 +102,6 @@ def _changed(rule: QueueResource, change: QueueRule) -> QueueResource:
         return replace(rule, quota=amount)
     if change.field == "limit":
         return replace(rule, limit=amount)
-    if not amount:
-        raise ChangeRefusedError(where, "cannot be 0", "say 1 or more")
+    if amount is None:
+        raise ChangeRefusedError(where, "cannot be unlimited", "say 0 or more")
     return replace(rule, weight=amount)

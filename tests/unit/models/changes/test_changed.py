@@ -123,6 +123,7 @@ def test_a_drained_node_is_closed_and_empty_and_a_cordoned_one_only_closed():
         ("quota", NewAmount(None), QueueResource(quota=None, limit=6)),
         ("limit", NewAmount(by=-2), QueueResource(quota=4, limit=4)),
         ("weight", NewAmount(3), QueueResource(quota=4, limit=6, weight=3)),
+        ("weight", NewAmount(0), QueueResource(quota=4, limit=6, weight=0)),
     ],
 )
 def test_a_number_of_a_queue_is_set_or_changed(field, amount, rule):
@@ -209,7 +210,9 @@ def test_every_change_that_cannot_be_made_is_named_with_its_field_and_a_way_out(
         QueueRule(
             field="quota", queue="research", resource=GPU, amount=NewAmount(by=-3)
         ),
-        QueueRule(field="weight", queue="research", resource=GPU, amount=NewAmount(0)),
+        QueueRule(
+            field="weight", queue="research", resource=GPU, amount=NewAmount(None)
+        ),
         GangPriority(gang="default/trian", priority=1),
         CancelledGangs(gangs=("default/none-at-all-like-it",)),
         SubmittedGangs(gangs=(gang("train"),)),
@@ -223,7 +226,10 @@ def test_every_change_that_cannot_be_made_is_named_with_its_field_and_a_way_out(
         "queue: there is no reserch (did you mean research?)",
         "resource: there is no nvidia/gpu (did you mean nvidia.com/gpu?)",
         "quota of nvidia.com/gpu of queue research: would be -1 (take away at most 2)",
-        "weight of nvidia.com/gpu of queue research: cannot be 0 (say 1 or more)",
+        (
+            "weight of nvidia.com/gpu of queue research: cannot be unlimited "
+            "(say 0 or more)"
+        ),
         "gang: there is no default/trian (did you mean default/train?)",
         "gang: there is no default/none-at-all-like-it (there is default/train)",
         "gang: there is default/train already (give it another name)",
