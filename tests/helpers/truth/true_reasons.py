@@ -119,7 +119,8 @@ class Truth:
         if str(facts.get("where", "")).endswith("minResources"):
             return
         resource = facts["resource"]
-        options = [team] if facts.get("where") else [{name} for name in team]
+        whole = facts.get("where", "").endswith("with its group")
+        options = [team] if whole else [{name} for name in team]
         numbers = [
             (self._needs(some, resource), self._free(some, resource))
             for some in options
