@@ -12,7 +12,7 @@ from models.nodes import NodeDemand
 from solver.place.draft import Draft
 from solver.place.round_state import around_now, leave_and_move
 from solver.problem.leaving_pods import NOWHERE, Exit
-from solver.problem.neighbours.pods_around import PodsAround, looks_for_others
+from solver.problem.neighbours.pods_around import PodsAround, come, looks_for_others
 from solver.problem.node_room import Places
 from solver.problem.problem import Problem
 
@@ -135,7 +135,7 @@ def _come(around: PodsAround, pods: list[_Pod]) -> list[_Pod]:
             _, said, demand, host = pod
             there = np.arange(len(around.domains.nodes)) == host
             if around.may_be(said, demand, there)[host]:
-                around.add(said, np.array([host]), one, comes=True)
+                come(around, said, demand, np.array([host]), one)
                 pods.remove(pod)
                 moved = True
     return pods

@@ -143,10 +143,10 @@ class RoomMaking:
         """
         Keep what was done for a unit if it is worth it.
         """
-        if not self.step.leavers.since(mark):
-            return True
         if not lie_well(self.step.work, self.step.leavers.goings.values()):
             return False
+        if not self.step.leavers.since(mark):
+            return True
         most = self.step.problem.policy.evict.max_lost_per_gpu
         if most is not None:
             gained = sum(
