@@ -4,7 +4,7 @@ What the small model takes as given: counts, free room, queue paths, who may be 
 Everything here follows from the snapshot alone; nothing decides anything.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -264,8 +264,7 @@ def when_empty(node: Node, name: str) -> int:
     """
     Give what a node has of a resource once all pods of ours have left.
     """
-    taken = node.used.get(name, 0) - node.tied.get(name, 0)
-    return max(0, node.allocatable.get(name, 0) - taken)
+    return max(0, node.offers(name))
 
 
 def _whole(snapshot: Snapshot) -> Queue:
@@ -321,8 +320,8 @@ def _free(snapshot: Snapshot) -> dict[str, dict[str, int]]:
     """
     free = {
         node.name: {
-            name: amount - node.used.get(name, 0)
-            for name, amount in node.allocatable.items()
+            name: node.allocatable.get(name, 0) - node.used.get(name, 0)
+            for name in {**node.allocatable, **node.used}
         }
         for node in snapshot.nodes
     }
@@ -334,11 +333,32 @@ def _free(snapshot: Snapshot) -> dict[str, dict[str, int]]:
                 if holds and room is not None:
                     for name, amount in leaf.requests.items():
                         room[name] = room.get(name, 0) - amount
+    for at, held in _free_pieces(snapshot):
+        for name, amount in held.items():
+            free[at][name] = free[at].get(name, 0) + amount
     counted = {x.name: {one.device for one in x.taken} for x in snapshot.nodes}
-    for node, devices in held_devices(snapshot).items():
-        if node in free and GPU in free[node]:
-            free[node][GPU] -= len(devices - counted[node])
+    for name, devices in held_devices(snapshot).items():
+        if name in free and GPU in free[name]:
+            free[name][GPU] -= len(devices - counted[name])
     return free
+
+
+def _free_pieces(snapshot: Snapshot) -> Iterator[tuple[str, Resources]]:
+    """
+    Walk what the pieces of nodes hold to which nobody is tied.
+    """
+    tied = {
+        (pod.node, number)
+        for gang in snapshot.gangs
+        for leaf in pod_sets(gang.tree)
+        for pod in leaf.pods
+        if pod.phase in ON_A_NODE
+        for number in pod.tied
+    }
+    for node in snapshot.nodes:
+        for number, held in enumerate(node.tied):
+            if (node.name, number) not in tied:
+                yield node.name, held
 
 
 def _held(gangs: Mapping[str, GangFacts], *, hard: bool) -> dict[tuple[str, str], int]:

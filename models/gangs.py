@@ -57,7 +57,8 @@ class Pod:
     A pod that exists; ``node`` is where it runs, terminates or is reserved.
 
     ``devices`` are the GPUs of that node of which it has a part, or those it has whole
-    as far as that is known.
+    as far as that is known; ``tied`` numbers the pieces of the node that stay in use
+    while it is there.
     """
 
     name: str
@@ -66,6 +67,17 @@ class Pod:
     seconds: int = 0
     uid: str | None = None
     devices: tuple[GpuDevice, ...] = ()
+    tied: tuple[int, ...] = ()
+
+    @property
+    def pieces(self) -> tuple[tuple[int, int], ...]:
+        """
+        What it has of its node that is told apart, as pairs of numbers.
+        """
+        if not (self.devices or self.tied):
+            return ()
+        places = tuple([(place.device, place.start) for place in self.devices])
+        return (*places, *((-1, number) for number in self.tied))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

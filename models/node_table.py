@@ -32,8 +32,7 @@ class NodeTable:
         """
         if name not in self._columns:
             self._columns[name] = np.array(
-                [n.allocatable.get(name, 0) - n.used.get(name, 0) for n in self.nodes],
-                dtype=np.int64,
+                [node.offers(name) for node in self.nodes], dtype=np.int64
             )
         return self._columns[name]
 
@@ -44,16 +43,6 @@ class NodeTable:
         found = np.zeros((len(self.nodes), len(names)), dtype=np.int64)
         for at, name in enumerate(names):
             found[:, at] = self.column(name)
-        return found
-
-    def tied(self, names: Collection[str]) -> NDArray[np.int64]:
-        """
-        Give what each node offers beyond that, once all pods of ours have left.
-        """
-        found = np.zeros((len(self.nodes), len(names)), dtype=np.int64)
-        for at, node in enumerate(self.nodes):
-            if node.tied:
-                found[at] = [node.tied.get(name, 0) for name in names]
         return found
 
     def totals(self, names: Collection[str]) -> dict[str, int]:
@@ -71,6 +60,13 @@ class NodeTable:
         Whether anybody asks for parts of GPUs.
         """
         return any(GPU_SHARE in node.allocatable for node in self.nodes)
+
+    @cached_property
+    def tied(self) -> frozenset[str]:
+        """
+        What pieces of nodes hold that pods are tied to.
+        """
+        return frozenset(name for x in self.nodes for piece in x.tied for name in piece)
 
     @cached_property
     def offered(self) -> Resources:

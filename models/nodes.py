@@ -177,14 +177,14 @@ class Node:
     ``taken`` names those that such work has, as far as that is known; all of them are
     counted in ``used``, the ones that it shares too.  ``others`` counts the pods of
     such work that are neighbours to ours.  ``volumes`` are free ones that it reaches,
-    as other nodes may too.  ``tied`` is what of ``used`` is free once all pods of ours
-    have left, and not before: pieces of which several of them have something.
+    as other nodes may too.  ``tied`` are pieces of ``used``, by number: each is free
+    once all pods have left that are tied to it, and not before.
     """
 
     name: str
     allocatable: Resources
     used: Resources = field(default_factory=dict)
-    tied: Resources = field(default_factory=dict)
+    tied: tuple[Resources, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Taint, ...] = ()
     unschedulable: bool = False
@@ -194,6 +194,15 @@ class Node:
     taken: tuple[TakenDevice, ...] = ()
     others: tuple[tuple[Neighbours, int], ...] = ()
     volumes: tuple[ReachedVolumes, ...] = ()
+
+    def offers(self, resource: str) -> int:
+        """
+        Give what it has of a resource without any pod of ours.
+        """
+        own = self.allocatable.get(resource, 0) - self.used.get(resource, 0)
+        if not self.tied:
+            return own
+        return own + sum([piece.get(resource, 0) for piece in self.tied])
 
     @property
     def counted_devices(self) -> frozenset[int]:

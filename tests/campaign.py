@@ -174,8 +174,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--seed",
         default="0",
-        help="any word; of parts-…, stale-…, lent-…, timed-…, beside-…, full-… and"
-        " middle-… rounds are drawn so, of full+beside-… in both ways",
+        help="any word; of parts-…, tied-…, stale-…, lent-…, timed-…, beside-…,"
+        " full-… and middle-… rounds are drawn so, of full+beside-… in both ways",
     )
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument(

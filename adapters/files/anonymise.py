@@ -169,7 +169,7 @@ class _Renamer:
             name=self._nodes[node.name],
             allocatable=with_claims(node.allocatable, self._claims),
             used=with_claims(node.used, self._claims),
-            tied=with_claims(node.tied, self._claims),
+            tied=tuple(with_claims(one, self._claims) for one in node.tied),
             others=self._neighbours.others(node),
             volumes=self._neighbours.volumes_of(node),
             labels={

@@ -113,7 +113,7 @@ def _nodes(given: Given) -> Iterable[Node]:
                 name=name,
                 allocatable=offer,
                 used=used,
-                tied=spec.tied,
+                tied=tuple(spec.tied),
                 labels={HOSTNAME: name, **spec.labels},
                 taints=taints,
                 unschedulable=spec.unschedulable,

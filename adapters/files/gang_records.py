@@ -280,9 +280,10 @@ def _pods(spec: TreeSpec, stem: str, replicas: int) -> Iterator[Pod]:
         for entry in entries:
             seconds = 0 if isinstance(entry, ReservedSpec) else entry.seconds
             devices = tuple(sorted(map(_device, entry.devices)))
+            tied = () if isinstance(entry, ReservedSpec) else tuple(sorted(entry.tied))
             for _ in range(entry.pods):
                 name = f"{stem}-{index}"
-                yield Pod(name, phase, entry.node, seconds, devices=devices)
+                yield Pod(name, phase, entry.node, seconds, devices=devices, tied=tied)
                 index += 1
     for phase, count in (
         (PodPhase.SUCCEEDED, spec.succeeded),

@@ -19,6 +19,7 @@ from exact.evictions.step import (
     total,
 )
 from exact.evictions.step_devices import add_leftover_devices, add_step_devices
+from exact.evictions.tied_pieces import add_beside_frozen, add_freed
 from exact.facts import bounding, gpu_seconds
 from models.devices.gpu_parts import is_reckoned
 from models.gangs import pod_sets
@@ -82,6 +83,7 @@ def _add_room(step: Step, calm: Counts) -> None:
     for node, requests in leaving_soon(step.before) if step.promises else ():
         for name, amount in requests.items():
             soon[node, name].append(amount)
+    add_freed(step, soon, leaves)
     bound, quiet = _loads(step, step.now), _loads(step, calm)
     places = _loads(step, step.small.binds)
     loads = (bound, quiet, places)
@@ -104,19 +106,20 @@ def _keep_leftovers(step: Step, soon: Rows) -> None:
     Ensure that no start of the second step gets what the first one's evictions left.
     """
     frozen = step.frozen
-    freed: dict[tuple[str, str], int] = defaultdict(int)
+    taken: dict[tuple[str, str], int] = defaultdict(int)
     leaves: Rows = defaultdict(list)
     for runner in step.runners:
         for name, amount in runner.leaf.requests.items():
             at = runner.pod.node or "", name
             if runner.key in frozen.departures:
-                freed[at] += amount
+                taken[at] += amount
             else:
                 leaves[at].append(amount * step.leaves(runner))
+    add_beside_frozen(step, taken, leaves)
     for table in (frozen.places, frozen.targets):
         for (key, leaf, node), number in table.items():
             for name, amount in step.requests(key, leaf).items():
-                freed[node, name] -= amount * number
+                taken[node, name] -= amount * number
     mine = {p: v for p, v in step.small.binds.items() if p[0] not in frozen.reserved}
     places = _loads(step, mine)
     new = {p: v - frozen.targets.get(p, 0) for p, v in step.targets.items()}
@@ -124,9 +127,9 @@ def _keep_leftovers(step: Step, soon: Rows) -> None:
         places[at] += terms
     for node, opened in add_leftover_devices(step, mine, new).items():
         places[node, GPU] += opened
-        freed[node, GPU] = 0  # what is left at the end bounds them in any case
+        taken[node, GPU] = 0  # what is left at the end bounds them in any case
     for at, terms in places.items():
-        free = step.before.free[at[0]].get(at[1], 0) + min(0, freed[at])
+        free = step.before.free[at[0]].get(at[1], 0) + min(0, taken[at])
         add_at_most(step, terms, free, [*soon[at], *leaves[at]])
 
 

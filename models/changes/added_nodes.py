@@ -85,6 +85,7 @@ def _new(
             one,
             name=name,
             used=used,
+            tied=(),
             labels={**one.labels, HOSTNAME: name},
             taints=taints,
             unschedulable=False,

@@ -71,7 +71,7 @@ class NodeSpec(Spec):
     taints: list[TaintSpec] = Field(default_factory=list)
     unschedulable: bool = False
     used: Demand = Field(default_factory=dict)
-    tied: Demand = Field(default_factory=dict)
+    tied: list[Demand] = Field(default_factory=list, max_length=64)
     gpu_model: str = Field("", alias="gpuModel")
     gpu_memory: DeviceMemory = Field(0, alias="gpuMemory")
     mig: MigSpec | None = None
@@ -110,6 +110,7 @@ class RunningSpec(Spec):
     pods: Count = 1
     seconds: Seconds = Field(0, alias="for")
     devices: OnDevices = Field(default_factory=list)
+    tied: list[DeviceNumber] = Field(default_factory=list, max_length=64)
 
 
 class TerminatingSpec(Spec):
@@ -121,6 +122,7 @@ class TerminatingSpec(Spec):
     pods: Count = 1
     seconds: Seconds = Field(0, alias="since")
     devices: OnDevices = Field(default_factory=list)
+    tied: list[DeviceNumber] = Field(default_factory=list, max_length=64)
 
 
 class ReservedSpec(Spec):

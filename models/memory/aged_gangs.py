@@ -238,7 +238,15 @@ def _older(tree: Tree, seconds: int) -> Tree:
         children = tuple([_older(child, seconds) for child in tree.children])
         return replace(tree, children=children)
     pods = [
-        Pod(pod.name, pod.phase, pod.node, pod.seconds + seconds, pod.uid, pod.devices)
+        Pod(
+            pod.name,
+            pod.phase,
+            pod.node,
+            pod.seconds + seconds,
+            pod.uid,
+            pod.devices,
+            pod.tied,
+        )
         if pod.phase in ON_A_NODE
         else pod
         for pod in tree.pods

@@ -105,14 +105,15 @@ def _timeless(value: object) -> object:
     """
     if isinstance(value, Pod):
         said = value.name, value.phase, value.node, value.uid
-        return (*said, value.devices) if value.devices else said
+        more = value.devices, *([value.tied] if value.tied else [])
+        return (*said, *more) if any(more) else said
     if isinstance(value, Gang):
         return (value.name, value.namespace, value.tree, *_AFTER_TREE(value))
     return written(value)
 
 
 def _pod_text(pod: Pod) -> str:
-    if pod.devices:
+    if pod.devices or pod.tied:
         return _WRITER.encode(pod)
     node = "null" if pod.node is None else quoted(pod.node)
     uid = "null" if pod.uid is None else quoted(pod.uid)

@@ -36,7 +36,7 @@ _CORES, _MEMORY, _COUNTED, _FIRST_HOLDER = 0, 1, 2, 3
 @dataclass(frozen=True, slots=True)
 class DeviceHolder:
     """
-    A pod with devices of its own, a part of each or all of it, that runs or leaves.
+    A pod that runs or leaves, with devices or parts of them, or tied to pieces.
     """
 
     part: GpuPart | None
@@ -45,11 +45,15 @@ class DeviceHolder:
 
 def holders(gangs: Iterable[Gang]) -> Iterator[DeviceHolder]:
     """
-    Walk the pods on nodes of which it is known which devices they have.
+    Walk the pods on nodes of which devices are known, or pieces that they are tied to.
     """
     for gang in gangs:
         for leaf in pod_sets(gang.tree):
-            there = [pod for pod in leaf.pods if pod.devices and pod.phase in ON_A_NODE]
+            there = [
+                pod
+                for pod in leaf.pods
+                if (pod.devices or pod.tied) and pod.phase in ON_A_NODE
+            ]
             part = part_of(leaf.requests) if there else None
             for pod in there:
                 yield DeviceHolder(part, pod)

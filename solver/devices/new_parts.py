@@ -36,11 +36,12 @@ class NewParts:
         content = tuple(
             max(0, had + new) for had, new in zip(before, more.tolist(), strict=True)
         )
-        block = room.devices.block
         kind, shared = room.kind(node, rows[node])
-        if request[block].any():
-            had = rows[node] + request * count
+        had = rows[node] + request * count
+        if request[room.devices.block].any():
             rows[node, room.gpu] += room.kind(node, had)[1] - shared
+        if request[room.tied.block].any():
+            rows[node] += room.tied.freed(node, had, rows[node])
         self._content[node] = content
         self._known.pop(node, None)
         self._fill(rows, node, kind, content)
@@ -68,6 +69,7 @@ class NewParts:
         left
             The rows with what those gave back who left.
         """
+        left = self._room.tied.after(rows, nodes, left)
         own = [self._room.gpu, *range(*self._room.devices.block.indices(rows.shape[1]))]
         blocks = left[:, own]
         changed = np.flatnonzero((rows[nodes][:, own] != blocks).any(axis=1))
@@ -113,7 +115,7 @@ class NewParts:
         block = self._room.devices.block
         least = 0 if before is None else np.minimum(0, before)
         enough = rows >= least
-        enough[:, block] = True
+        enough[:, block] = enough[:, self._room.tied.block] = True
         same = np.zeros(len(rows), dtype=bool)
         if before is not None:
             same = (rows[:, block] == before[:, block]).all(axis=1)

@@ -22,6 +22,7 @@ from solver.devices.part_places import (
     PartPlaces,
     devices_for,
 )
+from solver.devices.tied_pieces import TiedPieces
 
 
 class _Kinds:
@@ -83,13 +84,15 @@ class PartRoom:
     """
     How the columns of parts follow from what the devices of some nodes hold.
 
-    ``sort_of`` is equal for nodes with equal devices on which nobody is.
+    ``sort_of`` is equal for nodes with equal devices on which nobody is, and equal
+    pieces.
     """
 
     parts: tuple[GpuPart, ...]
     columns: tuple[int, ...]
     gpu: int
     devices: DeviceColumns
+    tied: TiedPieces
     nodes: tuple[Node, ...]
     sort_of: Ints
     _kinds: _Kinds
@@ -101,6 +104,7 @@ class PartRoom:
         return replace(
             self,
             nodes=tuple(self.nodes[at] for at in nodes),
+            tied=self.tied.of(nodes),
             sort_of=self.sort_of[list(nodes)],
         )
 
@@ -181,6 +185,22 @@ class PartRoom:
         rows[:, self.devices.block] = self.devices.empty(nodes)
         return self.filled(rows)
 
+    def pieces(self, rows: Ints) -> Ints:
+        """
+        Give of some rows the columns of what is told apart on nodes.
+        """
+        return np.hstack([rows[:, self.devices.block], rows[:, self.tied.block]])
+
+    @property
+    def followed(self) -> set[int]:
+        """
+        The columns in which room is not what is left of a sum.
+        """
+        hidden = {self.gpu} if self.devices.number else set()
+        for block in (self.devices.block, self.tied.block):
+            hidden |= {*range(block.start, block.stop)}
+        return hidden.union(self.columns, self.tied.columns)
+
     def often(self, times: int) -> "PartRoom":
         """
         See nodes as if so many of each of their idle devices were there.
@@ -191,7 +211,7 @@ class PartRoom:
         """
         Give rows of one node once somebody has left it, summed up, with parts followed.
         """
-        found = rows.copy()
+        found = rows + self.tied.free(node, rows) - self.tied.free(node, before[None])
         found[:, self.gpu] += self.devices.opened(before[None])
         found[:, self.gpu] -= self.devices.opened(rows)
         return self.filled(found, [node] * len(found))
@@ -202,6 +222,7 @@ class PartRoom:
 
         Idle GPUs on which somebody has a part later are not idle.  Where nobody knows
         which devices whole pods have, those who come later have what these leave first.
+        Whoever leaves before the later one is tied to nothing any more.
         """
         most = first[:, self.gpu]
         free = np.array([node.mig is None for node in self.nodes])
@@ -210,6 +231,7 @@ class PartRoom:
         rows, opened = self.devices.both(first, later, np.where(free, short, most))
         idle = first[:, self.gpu] - opened
         rows[:, self.gpu] = np.minimum(idle, later[:, self.gpu])
+        rows[:, self.tied.block] = later[:, self.tied.block]
         return self.filled(rows)
 
 
@@ -218,20 +240,23 @@ def part_room(
     resources: Sequence[str],
     nodes: tuple[Node, ...],
     columns: DeviceColumns,
+    tied: TiedPieces,
 ) -> PartRoom:
     """
-    See how columns of parts follow from those of devices.
+    See how columns of parts follow from those of devices, and others from pieces.
     """
     sorts: dict[object, int] = {}
     sort_of = []
-    for node in nodes:
-        key = (node.gpu_memory, node.mig, node.allocatable.get(GPU, 0))
+    for node, held in zip(nodes, tied.held, strict=True):
+        key: object = (node.gpu_memory, node.mig, node.allocatable.get(GPU, 0))
+        key = (key, held.tobytes())
         sort_of.append(sorts.setdefault(key, len(sorts)))
     return PartRoom(
         parts=tuple(parts),
         columns=tuple(resources.index(part.resource) for part in parts),
         gpu=resources.index(GPU),
         devices=columns,
+        tied=tied,
         nodes=nodes,
         sort_of=np.array(sort_of, dtype=np.int64),
         _kinds=_Kinds(tuple(parts), columns),

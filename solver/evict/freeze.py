@@ -269,9 +269,11 @@ def leave(room: NodeRoom, problem: Problem, exits: Iterable[Exit]) -> None:
             continue
         requests = requests_of(problem, one)
         row = known.get(id(requests))
-        if row is None or one.pod.devices:
-            row = problem.room.held(requests, one.pod.devices, one.host)
-            known[id(requests)] = row
+        if one.pod.pieces:
+            pod = one.pod
+            row = problem.room.held(requests, pod.devices, one.host, pod.tied)
+        elif row is None:
+            row = known[id(requests)] = problem.room.held(requests, (), one.host)
         hosts.append(one.host)
         rows.append(row)
     if hosts:

@@ -61,7 +61,7 @@ def letting_go(problem: Problem, keys: Collection[str]) -> Problem:
             booking.add(path, leaf.requests, 1, "leaving")
             host = room.index.get(pod.node or "")
             if host is not None:
-                row = room.held(leaf.requests, pod.devices, host)
+                row = room.held(leaf.requests, pod.devices, host, pod.tied)
                 later.give_one(row, host)
                 after.give_one(row, host)
                 if around is not None and leaf.neighbours:

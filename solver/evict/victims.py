@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from models.devices.gpu_parts import GpuDevice
 from models.gangs import Gang, pod_sets
 from models.resources import Resources, summed
 from solver.evict.rights.may_leave import Rights
@@ -39,11 +38,11 @@ class Victim:
         return self.work, age_of(self.pods)
 
     @property
-    def devices(self) -> tuple[tuple[GpuDevice, ...], ...]:
+    def pieces(self) -> tuple[tuple[tuple[int, int], ...], ...]:
         """
-        The devices of its pods, as far as any is known.
+        What its pods have of their node that is told apart, as far as any is known.
         """
-        found = tuple(pod.devices for _, pod in self.pods)
+        found = tuple(pod.pieces for _, pod in self.pods)
         return found if any(found) else ()
 
 
@@ -114,7 +113,8 @@ def held_row(room: Room, victim: Victim, node: int) -> Ints:
     """
     leaves = tuple(pod_sets(victim.gang.tree))
     rows = [
-        room.held(leaves[at].requests, pod.devices, node) for at, pod in victim.pods
+        room.held(leaves[at].requests, pod.devices, node, pod.tied)
+        for at, pod in victim.pods
     ]
     total: Ints = np.sum(rows, axis=0)
     return total

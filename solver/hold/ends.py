@@ -121,8 +121,8 @@ class Ends:
             room.give_each(rows[self.kind_of[here]], self.nodes[here])
             gone = np.bincount(self.nodes[here], minlength=len(self.there))
             for at in np.flatnonzero(gone == self.there).tolist():
-                if tied := stage.room.nodes[at].tied:
-                    room.give_one(stage.room.row(dict(tied)), at)
+                if parts := stage.room.parts:
+                    room.give_one(parts.tied.all_there(room.rows[at]), at)
         return After(room.rows)
 
     def idle(self, problem: Problem, moment: int, start: int = 0) -> Floats:

@@ -217,9 +217,7 @@ def _short_of_minimum(
             free = int(room.now[usable, column].clip(min=0).sum())
         else:
             free = sum(
-                max(0, n.allocatable.get(name, 0) - n.used.get(name, 0))
-                for n in snapshot.nodes
-                if not n.unschedulable
+                max(0, n.offers(name)) for n in snapshot.nodes if not n.unschedulable
             )
         if free < least:
             facts: Facts = {"resource": name, "needs": least, "free": free}

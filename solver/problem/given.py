@@ -57,7 +57,7 @@ def given_of(snapshot: Snapshot, policy: Policy, memo: ProblemMemo) -> GivenRoun
     states = memo.standings.of([snapshot.gangs[at] for at in census.open])
     waiting = [state.gang for state in states]
     moves = policy.evict.consolidate and policy.has("disruption")
-    devices = [*holders(snapshot.gangs)] if table.has_parts else []
+    devices = [*holders(snapshot.gangs)] if table.has_parts or table.tied else []
     return GivenRound(
         snapshot=snapshot,
         table=table,

@@ -19,7 +19,8 @@ from solver.devices.device_columns import (
     shared_devices,
 )
 from solver.devices.device_fragments import Fragments
-from solver.devices.part_room import part_room
+from solver.devices.part_room import PartRoom, part_room
+from solver.devices.tied_pieces import tied_pieces
 from solver.problem.node_room import MANY, After, Empty, Ints, Now, Room
 from solver.problem.pod_counts import is_leaving
 
@@ -40,8 +41,7 @@ def room_of(
     pods on nodes have; ``typical`` pods ask for some resources more.
     """
     more = census.names() if moves else set()
-    resources = _counted(_asked(waiting), more | names_of(typical))
-    resources += [GPU_SHARE] if table.has_parts else []
+    resources = _counted(_asked(waiting), more | names_of(typical), table)
     holes_of = table.gpus or [CPU]
     columns = resources + [r for r in holes_of if r not in resources]
     empty, free = _free(table, census, columns, devices)
@@ -62,8 +62,7 @@ def room_of(
         gpus=bool(table.gpus),
         pieces=SHARES_PER_GPU if table.has_parts else 1,
     )
-    room = _with_devices(room, devices) if table.has_parts else room
-    return _with_fragments(room, typical)
+    return _with_fragments(_with_devices(room, devices), typical)
 
 
 def _with_fragments(room: Room, typical: tuple[TypicalPod, ...]) -> Room:
@@ -77,14 +76,11 @@ def _with_devices(room: Room, held: Sequence[DeviceHolder]) -> Room:
     """
     Say in every table what devices have left, and what nodes hold of each part.
     """
-    names, nodes = room.resources, room.nodes
-    parts = sorted(part_named(name) for name in names if is_part(name))
-    if GPU not in names or not (parts or any(one.part for one in held)):
+    found = _told_apart(room, held) if GPU_SHARE in room.resources else None
+    if found is None:
         return room
-    columns = device_columns(len(names), nodes, parts, held)
-    found = part_room(parts, names, nodes, columns)
-    wider = (*names, *columns.names)
-    idle = columns.empty(nodes)
+    nodes, columns, tied = room.nodes, found.devices, found.tied
+    idle = np.hstack([columns.empty(nodes), tied.empty])
     empty, now, later = (
         np.hstack([rows, idle]) for rows in (room.empty, room.now, room.later)
     )
@@ -94,13 +90,15 @@ def _with_devices(room: Room, held: Sequence[DeviceHolder]) -> Room:
         if at is not None:
             row = (leaves if is_leaving(one.pod) else stays)[at]
             columns.hold(row, nodes[at], one.part, one.pod.devices)
+            tied.hold(row, one.pod.tied)
     now -= stays + leaves
     later -= stays
-    later[:, names.index(GPU)] += columns.opened(now) - columns.opened(later)
+    later += tied.all_free(later) - tied.all_free(now)
+    later[:, found.gpu] += columns.opened(now) - columns.opened(later)
     now, later = found.filled(now), found.filled(later)
     return replace(
         room,
-        resources=wider,
+        resources=(*room.resources, *columns.names, *tied.names),
         empty=Empty(found.filled(empty)),
         now=Now(now),
         idle=Now(now.copy()),
@@ -110,13 +108,31 @@ def _with_devices(room: Room, held: Sequence[DeviceHolder]) -> Room:
     )
 
 
-def _counted(asked: set[str], more: set[str]) -> list[str]:
+def _told_apart(room: Room, held: Sequence[DeviceHolder]) -> PartRoom | None:
+    """
+    Lay out columns for devices, where parts are asked for or had, and for pieces.
+    """
+    names, nodes = room.resources, room.nodes
+    parts = sorted(part_named(name) for name in names if is_part(name))
+    shared = [one for one in held if one.pod.devices]
+    has_parts = bool(parts) or any(one.part for one in shared)
+    some = (nodes, parts, shared) if has_parts and GPU in names else ((), (), ())
+    columns = device_columns(len(names), *some)
+    tied = tied_pieces(columns.block.stop, names, nodes)
+    if GPU not in names or not (columns.number or tied.number):
+        return None
+    return part_room(parts, names, nodes, columns, tied)
+
+
+def _counted(asked: set[str], more: set[str], table: NodeTable) -> list[str]:
     """
     List the resources that are counted on nodes; parts are those of GPUs.
     """
     parts = {name for name in asked | more if is_part(name)}
     plain = {name for name in asked | more if not is_reckoned(name)}
-    return sorted(plain | ({*parts, GPU} if parts else set()))
+    is_tied = not table.tied.isdisjoint(plain)
+    found = sorted(plain | ({*parts, GPU} if parts or is_tied else set()))
+    return found + [GPU_SHARE] * (table.has_parts or is_tied)
 
 
 def _free(
@@ -129,7 +145,11 @@ def _free(
     Measure what is free without any pod of ours, and as it is.
     """
     free = table.rows(columns)
-    empty = free + table.tied(columns)
+    empty = free.copy()
+    for node, number in sorted({(x.pod.node, n) for x in devices for n in x.pod.tied}):
+        at = table.index.get(node or "", -1)
+        piece = table.nodes[at].tied[number] if at >= 0 else {}
+        free[at] -= [piece.get(name, 0) for name in columns]
     free -= _load(census.loads, census, table.index, columns)
     for at, name in enumerate(columns):
         if name in census.resources:

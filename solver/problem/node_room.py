@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from models.devices.gpu_parts import (
     GpuDevice,
     GpuPart,
-    is_reckoned,
     part_of,
 )
 from models.nodes import Node
-from models.resources import GPU, GPU_SHARE, Resources
+from models.resources import GPU_SHARE, Resources
 from solver.devices.device_fragments import Fragments
 from solver.devices.new_parts import NewParts
 from solver.devices.part_room import PartRoom
@@ -263,15 +262,14 @@ class Room:
     @property
     def sums(self) -> list[int]:
         """
-        The columns in which room is what is left of a sum: no GPUs that have parts.
+        The columns in which room is what is left of a sum.
+
+        It is not of GPUs that have parts, and of pieces that pods are tied to.
         """
         if self.parts is None:
             return [*range(len(self.resources))]
-        return [
-            column
-            for column, name in enumerate(self.resources)
-            if name not in {GPU, GPU_SHARE} and not is_reckoned(name)
-        ]
+        followed = self.parts.followed | {self.resources.index(GPU_SHARE)}
+        return sorted({*range(len(self.resources))} - followed)
 
     def parts_of(self, nodes: Sequence[int]) -> PartRoom | None:
         """
@@ -330,7 +328,11 @@ class Room:
         return np.array([requests.get(r, 0) for r in self.resources], dtype=np.int64)
 
     def held(
-        self, requests: Resources, devices: tuple[GpuDevice, ...], node: int
+        self,
+        requests: Resources,
+        devices: tuple[GpuDevice, ...],
+        node: int,
+        tied: Sequence[int] = (),
     ) -> Ints:
         """
         Write what a pod holds on its node as a row: its devices in place of its part.
@@ -340,4 +342,5 @@ class Room:
             part = part_of(requests)
             row[list(self.parts.columns)] = 0
             self.parts.devices.hold(row, self.nodes[node], part, devices)
+            self.parts.tied.hold(row, tied)
         return row

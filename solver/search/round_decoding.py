@@ -34,7 +34,7 @@ def _gone(stage: Stage, value: Value) -> Gone:
     for (node, account), literals in stage.victim_vars.items():
         alike = in_order(victims.on_node[node][account])
         number = sum(map(value, literals))
-        if any(victim.devices for victim in alike):
+        if any(victim.pieces for victim in alike):
             pairs = zip(alike, literals, strict=True)
             alike = [victim for victim, literal in pairs if value(literal)]
         take(gone, account, node, number, alike)

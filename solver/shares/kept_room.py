@@ -94,7 +94,7 @@ def _totals(snapshot: Snapshot) -> dict[str, int]:
 
 
 def _offered(node: Node, resource: str) -> int:
-    return max(0, node.allocatable.get(resource, 0) - node.used.get(resource, 0))
+    return max(0, node.offers(resource))
 
 
 def _is_below(top: str | None, path: Sequence[str]) -> bool:

@@ -70,12 +70,9 @@ def kinds_of(snapshot: Snapshot, told: ToldApart) -> tuple[_Kind, ...]:
     named = {topology.name: topology for topology in snapshot.topologies}
     found: dict[_Seen, list[Node]] = {}
     for node in snapshot.nodes:
-        have, used, tied = node.allocatable, node.used, node.tied
         of_node = node.labels
         room = tuple(
-            (r, num_alone(node, part_named(r)))
-            if is_part(r)
-            else (r, have.get(r, 0) - used.get(r, 0) + tied.get(r, 0))
+            (r, num_alone(node, part_named(r))) if is_part(r) else (r, node.offers(r))
             for r in told.resources
         )
         seen = tuple(of_node.get(key) for key in told.labels)

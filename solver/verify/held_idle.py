@@ -9,6 +9,7 @@ from models.gangs import ON_A_NODE, pod_sets
 from models.plan import Hold
 from models.resources import num_gpus
 from solver.verify.evidence import Evidence
+from solver.verify.tied_pieces import free_pieces
 from solver.verify.violation import Violation
 
 _SOONEST = 600
@@ -34,7 +35,8 @@ def held_claims(evidence: Evidence) -> Iterator[Violation]:
     if before >= waiting.budget * waiting.window * whole:
         message = f"{held} GPUs held after {before} GPU-seconds, which was the budget"
         yield Violation("held-claim", "plan", message)
-    taken = _taken(evidence)
+    taken, pieces = _taken(evidence), free_pieces(evidence, later=False)
+    taken.subtract({name: num_gpus(free) for name, free in pieces.items()})
     idle = sum(
         max(0, num_gpus(n.allocatable) - num_gpus(n.used) - taken[n.name])
         for n in nodes

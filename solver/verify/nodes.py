@@ -13,6 +13,7 @@ from solver.verify.evidence import Evidence
 from solver.verify.gang_changes import Case
 from solver.verify.gang_counts import all_nodes
 from solver.verify.plan_steps import is_leaving
+from solver.verify.tied_pieces import free_pieces
 from solver.verify.violation import Violation
 
 
@@ -23,9 +24,11 @@ def node_capacities(evidence: Evidence) -> Iterator[Violation]:
     Devices of which somebody has a part are counted apart.
     For every node and every resource that a pod with a place there asks for: used +
     running + terminating + bound ≤ allocatable; and after the plan used + running -
-    departed + old terminating + bound + reserved + moved there ≤ allocatable.
+    departed + old terminating + bound + reserved + moved there ≤ allocatable.  Of what
+    is used, pieces to which nobody is tied are free.
     """
     bound, all_ = _asked(evidence, now=True), _asked(evidence, now=False)
+    free, freed = (free_pieces(evidence, later=later) for later in (False, True))
     for name, asked in sorted(all_.items()):
         node = evidence.nodes.get(name)
         if node is None:
@@ -33,8 +36,10 @@ def node_capacities(evidence: Evidence) -> Iterator[Violation]:
         for resource, more in sorted(asked.items()):
             now = bound[name].get(resource, 0)
             room = node.allocatable.get(resource, 0)
-            before = node.used.get(resource, 0) + _total(evidence.loads[name], resource)
-            stays = before - _total(evidence.leaving[name], resource)
+            load = node.used.get(resource, 0) + _total(evidence.loads[name], resource)
+            before = load - free.get(name, {}).get(resource, 0)
+            stays = load - freed.get(name, {}).get(resource, 0)
+            stays -= _total(evidence.leaving[name], resource)
             if now and before + now > room:
                 has, gets, most = (
                     format_quantity(resource, x) for x in (before, now, room)
@@ -166,8 +171,11 @@ def free_total(evidence: Evidence, resource: str, *, later: bool = False) -> int
     """
     nodes = [node for node in evidence.nodes.values() if not node.unschedulable]
     shared = {node.name: {one.device for one in node.taken} for node in nodes}
+    pieces = free_pieces(evidence, later=later)
     free = {
-        node.name: node.allocatable.get(resource, 0) - node.used.get(resource, 0)
+        node.name: node.allocatable.get(resource, 0)
+        - node.used.get(resource, 0)
+        + pieces.get(node.name, {}).get(resource, 0)
         for node in nodes
     }
     gone = {step.operation.pod for step in evidence.steps if later and step.takes}

@@ -62,6 +62,21 @@ FAULTS = (
         strategy="solver",
     ),
     Fault(
+        "one-frees-what-several-have",
+        "a piece of a node is free while one is tied to it still",
+        switch(
+            "solver.devices.tied_pieces:TiedPieces.free",
+            lambda old: lambda pieces, node, rows: old(pieces, node, rows + 1),
+        ),
+        ("evict/preempt/what-several-have-together-is-free-once-all-have-left",),
+    ),
+    Fault(
+        "who-leaves-stays-tied",
+        "a piece of a node stays in use once all have left who were tied to it",
+        switch("solver.devices.tied_pieces:TiedPieces.hold", always(None)),
+        ("evict/preempt/what-several-have-together-is-free-once-all-have-left",),
+    ),
+    Fault(
         "sharers-free-nothing",
         "who leaves a shared GPU leaves its devices taken",
         switch("solver.devices.device_columns:DeviceColumns.hold", always(None)),

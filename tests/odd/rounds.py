@@ -14,6 +14,7 @@ from tests.odd.gangs import add_gangs
 from tests.odd.middle import middle_round
 from tests.odd.parts import add_parts
 from tests.odd.policies import draw_policy
+from tests.odd.tied import add_tied
 from tests.odd.timed import add_times
 from tests.odd.world import Part, World
 
@@ -45,6 +46,10 @@ TIMED = "timed"
 """
 Where it says so, much is known of time: ages, run times, what was held, and for whom.
 """
+TIED = "tied"
+"""
+Where it says so, most that run have pieces of their nodes in common.
+"""
 MIDDLE = "middle"
 """
 Where it says so, the cluster has up to 48 nodes and 220 gangs.
@@ -69,6 +74,8 @@ def odd_round(seed: object) -> Part:
         document = draw(chance)
         if PARTS in kinds:
             add_parts(Random(f"odd-parts-{seed}-{again}"), document["given"])
+        if TIED in kinds:
+            add_tied(Random(f"odd-tied-{seed}-{again}"), document["given"])
         if STALE in kinds:
             _let_go_stale(Random(f"odd-stale-{seed}-{again}"), document["given"])
         if LENT in kinds:

@@ -4,7 +4,7 @@ What a round can know of time: ages, run times, held time, and what policies mak
 
 from random import Random
 
-from tests.odd.world import GPU, Part
+from tests.odd.world import Part
 
 TIMES = ("0s", "1m", "10m", "1h", "6h", "1d", "30d")
 _LEVELS = ((0.5, 0.8, 0.95), (0.3, 0.6, 0.9), (0.5, 0.5, 0.5))
@@ -46,8 +46,6 @@ def add_times(chance: Random, document: Part) -> None:
         given["alsoWaiting"] = [
             {"gpus": gpus, "gangs": chance.randint(1, 50)} for gpus in (1, 8, 64)
         ]
-    for node in given["nodes"]:
-        _tie(chance, node)
     _add_to_policy(chance, document.setdefault("policy", {}))
 
 
@@ -80,12 +78,6 @@ def _record(chance: Random) -> list[Part]:
         for gpus in (0, 1, 2, 4, 8)
         if chance.random() < 0.6
     ]
-
-
-def _tie(chance: Random, node: Part) -> None:
-    used = node.get("used", {}).get(GPU, 0)
-    if used and chance.random() < 0.5:
-        node["tied"] = {GPU: chance.randint(1, used)}
 
 
 def _add_to_policy(chance: Random, policy: Part) -> None:

@@ -27,6 +27,8 @@ KINDS = {
     "full+parts+stale": 80,
     "timed": 40,
     "full+timed": 40,
+    "tied": 40,
+    "full+tied": 80,
 }
 PARCEL = 10
 LATER = 12

@@ -4,13 +4,14 @@ What must agree of devices: what a part of a GPU asks for, and where parts run.
 That no node could ever hold a part is no fault here: its gang waits and is told why.
 """
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 from adapters.files.checking.problems import Fault, Path, suggest
 from models.devices.gpu_parts import PHALANX
 from models.devices.mig_profiles import MIG_MODELS, PROFILE_NAMES
 from models.documents.place_specs import GpuDeviceSpec, GpuSpec
-from models.documents.scenario import NodeSpec, OnDevices, TreeSpec
+from models.documents.scenario import NodeSpec, OnDevices, ReservedSpec, TreeSpec
 from models.resources import CLAIMED_GPUS, GPU, is_gpu
 
 Nodes = Mapping[str, NodeSpec]
@@ -26,10 +27,7 @@ def node_device_faults(node: NodeSpec, place: Path) -> Iterator[Fault]:
     Find devices that the node has not, and models that nobody can cut.
     """
     yield from _taken_faults(node, (*place, "taken"))
-    for name, amount in node.tied.items():
-        if amount > (used := node.used.get(name, 0)):
-            what = f"{amount} are tied, and used says {used}"
-            yield (*place, "tied", name), what, "used counts what is tied, too"
+    yield from _tied_faults(node, (*place, "tied"))
     if node.mig is None:
         return
     here: Path = (*place, "mig")
@@ -44,6 +42,19 @@ def node_device_faults(node: NodeSpec, place: Path) -> Iterator[Fault]:
             yield at, _no_such(device, have), ""
         elif device in node.mig.devices[:index]:
             yield at, f"device {device} is listed twice", ""
+
+
+def _tied_faults(node: NodeSpec, here: Path) -> Iterator[Fault]:
+    """
+    Find pieces that come to more than what is used of the node.
+    """
+    total: Counter[str] = Counter()
+    for at, piece in enumerate(node.tied):
+        total.update(piece)
+        for name in piece:
+            if total[name] > (used := node.used.get(name, 0)):
+                what = f"{total[name]} are tied, and used says {used}"
+                yield (*here, at, name), what, "used counts what is tied, too"
 
 
 def _taken_faults(node: NodeSpec, here: Path) -> Iterator[Fault]:
@@ -131,7 +142,7 @@ def says_devices(spec: TreeSpec) -> bool:
         return True
     for entries in (spec.running, spec.terminating, spec.reserved):
         for entry in entries:
-            if entry.devices:
+            if entry.devices or (not isinstance(entry, ReservedSpec) and entry.tied):
                 return True
     return False
 
@@ -143,6 +154,8 @@ def placed_faults(leaf: TreeSpec, place: Path, nodes: Nodes) -> Iterator[Fault]:
     for word in ("running", "terminating", "reserved"):
         for index, entry in enumerate(getattr(leaf, word)):
             here: Path = (*place, word, index)
+            if word != "reserved" and entry.node in nodes:
+                yield from _unknown_pieces(nodes[entry.node], entry.tied, here)
             if leaf.gpu is None and not entry.devices:
                 continue
             node = nodes.get(entry.node)
@@ -151,6 +164,16 @@ def placed_faults(leaf: TreeSpec, place: Path, nodes: Nodes) -> Iterator[Fault]:
             yield from _entry_faults(leaf, entry.devices, here)
             if node is not None:
                 yield from _place_faults(leaf, entry.devices, here, node)
+
+
+def _unknown_pieces(node: NodeSpec, tied: Sequence[int], here: Path) -> Iterator[Fault]:
+    for at, number in enumerate(tied):
+        place: Path = (*here, "tied", at)
+        if number >= len(node.tied):
+            have = f"it has {len(node.tied)}, counted from 0"
+            yield place, f"no piece {number} is tied on node {node.name}", have
+        elif number in tied[:at]:
+            yield place, f"piece {number} is listed twice", ""
 
 
 def _entry_faults(leaf: TreeSpec, devices: OnDevices, here: Path) -> Iterator[Fault]:

@@ -153,7 +153,7 @@ def _node(node: Node) -> Record:
             ],
             unschedulable=node.unschedulable,
             used=_used(node),
-            tied=_amounts(node.tied),
+            tied=list(map(_amounts, node.tied)),
             gpuModel=node.gpu_model,
             gpuMemory=node.gpu_memory or None,
             mig=mig_record(node.mig),
@@ -320,13 +320,15 @@ def in_file_order(pods: Iterable[Pod]) -> list[Pod]:
 def _entries(pods: Sequence[Pod], phase: PodPhase) -> Iterator[Record]:
     clock = _PLACED[phase][1]
     here = [pod for pod in pods if pod.phase is phase]
-    for (node, seconds, devices), several in groupby(
-        here, lambda p: (p.node, p.seconds, p.devices)
+    for (node, seconds, devices, tied), several in groupby(
+        here, lambda p: (p.node, p.seconds, p.devices, p.tied)
     ):
         number = len(list(several))
         entry: Record = {"node": node}
         if devices:
             entry["devices"] = device_records(devices)
+        if tied:
+            entry["tied"] = list(tied)
         if number > 1:
             entry["pods"] = number
         if seconds and clock:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from adapters.kube.claims.device_bins import Content, TooManyError, contents
 from adapters.kube.claims.device_choices import Options, chosen_contents, options_of
 from adapters.kube.claims.device_items import Item
 from adapters.kube.claims.facets import MOST_MIXED, Row, facets_of, most_of
-from adapters.kube.claims.given_back import HoldersGone
+from adapters.kube.claims.given_back import Holder, HoldersGone
 from adapters.kube.claims.node_bins import NodeBin
 from models.resources import CLAIMED_DEVICES, Resources
 
@@ -28,6 +29,10 @@ _LATER = "claims want more kinds of devices than are planned together: older com
 HeldBins = Counter[tuple[Content, ...]]
 """
 The bins of a node by what they can hold.
+"""
+Tied = tuple[tuple[Holder, ...], Resources]
+"""
+Who has bins in common, and how much more a node offers once all of them have left.
 """
 _Change = tuple[HeldBins, HeldBins]
 """
@@ -42,8 +47,8 @@ class DeviceRows:
 
     ``closed`` are nodes where not all kinds of items are planned, with the reason, and
     ``left_out`` the items that are planned nowhere for that.  ``given`` is what some
-    pods with devices give back if they leave, by their keys, and ``emptied`` what nodes
-    offer once all of them have left.
+    pods with devices give back if they leave, by their keys, and ``tied`` by node what
+    some holders give back together.
     """
 
     items: tuple[Item, ...] = ()
@@ -52,7 +57,7 @@ class DeviceRows:
     closed: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[Item, str] = field(default_factory=dict)
     given: Mapping[str, Resources] = field(default_factory=dict)
-    emptied: Mapping[str, Resources] = field(default_factory=dict)
+    tied: Mapping[str, Sequence[Tied]] = field(default_factory=dict)
 
     def asked(self, numbers: Mapping[Item, int]) -> Resources:
         """
@@ -65,13 +70,6 @@ class DeviceRows:
             if amount:
                 found[name] = amount
         return found
-
-    def tied(self, node: str, there: Resources) -> Resources:
-        """
-        Say what a node offers once all have left, beyond what is there.
-        """
-        emptied = self.emptied.get(node, {})
-        return {row: n - there[row] for row, n in emptied.items() if n > there[row]}
 
 
 def device_rows(
@@ -93,20 +91,24 @@ def device_rows(
     for node, bins in nodes.items():
         told.read(node, bins, items, asked, first)
     held, closed = told.held, told.closed
-    back = _back(leaving, {at: held[at] for at in held if at not in closed}, asked)
+    changes = _changes(leaving, {x: held[x] for x in held if x not in closed}, asked)
     found = {*_units(len(items)), *told.rows}
-    found.update(row for _, some in back.values() for row in some)
+    found.update(row for one in changes.values() for row in one.rows)
     rows = dict(zip(_names(items, sorted(found)), sorted(found), strict=True))
     counts = _RowCounts(rows)
     offered = _offers(held, counts)
     nowhere = _nowhere(items, rows, offered)
     waits = {item: why for item, why in told.left_out.items() if item in nowhere}
-    emptied = {
-        node: counts.of(_held(leaving[node].emptied, asked))
-        for node in sorted(leaving.keys() & held.keys() - closed.keys())
+    given = {
+        key: _counted(change, counts)
+        for one in changes.values()
+        for key, change in one.each.items()
     }
-    given = {key: _counted(change, counts) for key, (change, _) in back.items()}
-    return DeviceRows(tuple(items), rows, offered, closed, waits, given, emptied)
+    tied = {
+        node: [(who, _counted(change, counts)) for who, change in one.tied]
+        for node, one in changes.items()
+    }
+    return DeviceRows(tuple(items), rows, offered, closed, waits, given, tied)
 
 
 @dataclass(slots=True)
@@ -150,24 +152,38 @@ class _RowsFound:
                 break
 
 
-def _back(
+class _Changes(NamedTuple):
+    """
+    How the bins of a node change: by who leaves, and who leaves together; rows for it.
+    """
+
+    each: Mapping[str, _Change]
+    tied: Sequence[tuple[tuple[Holder, ...], _Change]]
+    rows: tuple[Row, ...]
+
+
+def _changes(
     leaving: Mapping[str, HoldersGone],
     held: Mapping[str, HeldBins],
     asked: Sequence[Options],
-) -> dict[str, tuple[_Change, tuple[Row, ...]]]:
+) -> dict[str, _Changes]:
     """
-    Say by pod how the bins of its node change if it leaves, and the rows for that.
+    Say how the bins of nodes change, where the rows for that are not too many.
     """
-    found: dict[str, tuple[_Change, tuple[Row, ...]]] = {}
-    for node in leaving.keys() & held.keys():
+    found: dict[str, _Changes] = {}
+    for node in sorted(leaving.keys() & held.keys()):
         with suppress(TooManyError):
-            mine = {
-                key: (_held(each.before, asked), _held(each.after, asked))
-                for key, each in leaving[node].each.items()
+            each = {
+                key: (_held(one.before, asked), _held(one.after, asked))
+                for key, one in leaving[node].each.items()
             }
-            kinds = frozenset(held[node]).union(*(after for _, after in mine.values()))
-            rows = facets_of(kinds, len(asked))
-            found |= {key: (change, rows) for key, change in mine.items()}
+            tied = [
+                (who, (_held(one.before, asked), _held(one.after, asked)))
+                for who, one in leaving[node].tied
+            ]
+            after = [*(x for _, x in each.values()), *(x for _, (_, x) in tied)]
+            rows = facets_of(frozenset(held[node]).union(*after), len(asked))
+            found[node] = _Changes(each, tied, rows)
     return found
 
 

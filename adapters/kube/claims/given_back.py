@@ -3,13 +3,12 @@ What nodes get back when those leave who have devices: all that becomes free.
 
 A pod that alone has devices of some bins gives back all that these can hold then, also
 for items of other kinds.  Where several have a part in one bin, what one of them gives
-back depends on the others: then it is what it asked for, which is never too much.
+back depends on the others: then it is what it asked for, which is never too much, and
+the rest is free once all of them have left.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from adapters.kube.claims.device_bins import Content, contents
 from adapters.kube.claims.device_reader import DeviceName
@@ -22,18 +21,19 @@ Contents = tuple[Content, ...]
 @dataclass(frozen=True, slots=True)
 class Holder:
     """
-    A pod with devices of its node.
+    Who has devices of a node: a pod for itself, or a claim for some ``pods`` there.
     """
 
     key: str
     node: str
     held: tuple[HeldDevice, ...]
+    pods: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class GivenBack:
     """
-    What some bins of a node hold now, and once the only pod that has some of them left.
+    What some bins of a node hold now, and once all have left who have some of them.
     """
 
     before: tuple[Contents, ...]
@@ -43,11 +43,11 @@ class GivenBack:
 @dataclass(frozen=True, slots=True)
 class HoldersGone:
     """
-    What changes on a node if one pod leaves, and what its bins hold if all left.
+    What changes on a node if one pod leaves, and if all holders do who share bins.
     """
 
     each: Mapping[str, GivenBack]
-    emptied: tuple[Contents, ...]
+    tied: tuple[tuple[tuple[Holder, ...], GivenBack], ...]
 
 
 def given_back(
@@ -73,10 +73,10 @@ def given_back(
     bin_of = {
         name: at for at, x in zip(place, freed, strict=True) for name in _names(x)
     }
-    touched = [{bin_of.get(x.device, -1) for x in who.held} - {-1} for who in holders]
-    users = Counter(chain.from_iterable(touched))
-    each = {
-        who.key: GivenBack(
+    each: dict[str, GivenBack] = {}
+    tied: list[tuple[tuple[Holder, ...], GivenBack]] = []
+    for mine, who in _together(holders, bin_of):
+        change = GivenBack(
             before=tuple(
                 contents(each.free)
                 for each in now
@@ -84,10 +84,28 @@ def given_back(
             ),
             after=tuple(x for at, x in zip(place, held, strict=True) if at in mine),
         )
-        for who, mine in zip(holders, touched, strict=True)
-        if all(users[at] == 1 for at in mine)
-    }
-    return HoldersGone(each, tuple(held))
+        if len(who) == 1 and who[0].pods == (who[0].key,):
+            each[who[0].key] = change
+        else:
+            tied.append((who, change))
+    return HoldersGone(each, tuple(tied))
+
+
+def _together(
+    holders: Iterable[Holder], bin_of: Mapping[DeviceName, int]
+) -> Iterator[tuple[set[int], tuple[Holder, ...]]]:
+    """
+    Walk the holders that have bins in common, with these bins.
+    """
+    found: list[tuple[set[int], list[Holder]]] = []
+    for who in holders:
+        mine = {bin_of.get(one.device, -1) for one in who.held} - {-1}
+        near = [one for one in found if not mine.isdisjoint(one[0])]
+        found = [one for one in found if one not in near]
+        bins = mine.union(*(some for some, _ in near))
+        found.append((bins, [*(x for _, some in near for x in some), who]))
+    for bins, some in found:
+        yield bins, tuple(sorted(some, key=lambda who: who.key))
 
 
 def _concerned(held: Contents, joined: Iterable[int]) -> bool:

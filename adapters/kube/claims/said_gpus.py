@@ -61,15 +61,15 @@ class SaidGpus:
 
 class Claimable(NamedTuple):
     """
-    What can be claimed of a node, what more once all have left, and what GPUs it says.
+    What can be claimed of a node, the pieces that pods are tied to, and its GPUs.
     """
 
     offered: Resources
-    tied: Resources
+    tied: tuple[Resources, ...]
     said: SaidGpus
 
 
-NOTHING = Claimable({}, {}, SaidGpus())
+NOTHING = Claimable({}, (), SaidGpus())
 
 
 def said_of(devices: Iterable[Device]) -> SaidGpus:

@@ -32,6 +32,7 @@ from models.resources import (
     is_gpu,
     largest,
     num_gpus,
+    summed,
 )
 
 NO_DEVICES: Devices = {}
@@ -225,7 +226,7 @@ class NodeLoads:
             what = f"nothing new goes there, since pod {closer.key} cannot be counted"
             said.append(f"node {node.name}: {what}: {closer.uncounted[0]}")
         load, shared = _load(ours, others)
-        for taken in (slots.used, tied):
+        for taken in (slots.used, *tied):
             add(load, taken)
         devices = both(record.devices, beside, node.labels)
         is_shared = devices is not None and devices.contract in contracts
@@ -287,9 +288,11 @@ def _rivals(
     return (f"node {node}: nothing new shares its GPUs: {devices.problem}",)
 
 
-def _agreed(node: Node, claimable: Claimable) -> tuple[Resources, Resources, list[str]]:
+def _agreed(
+    node: Node, claimable: Claimable
+) -> tuple[Resources, tuple[Resources, ...], list[str]]:
     """
-    Give what can be claimed of a node, and what of it only once all of ours have left.
+    Give what can be claimed of a node, and the pieces of it that pods are tied to.
 
     Nothing where its labels say something else.
     """
@@ -297,9 +300,8 @@ def _agreed(node: Node, claimable: Claimable) -> tuple[Resources, Resources, lis
     gpus = node.allocatable.get(GPU, 0)
     what = of_slices.contradiction(node.labels, claimed, gpus) if claimed else ""
     if not what:
-        every = {**claimed, **{row: claimed[row] + n for row, n in tied.items()}}
-        return every if tied else claimed, tied, []
-    return {}, {}, [f"node {node.name}: no devices by claim: {what}"]
+        return summed((claimed, *tied)) if tied else claimed, tied, []
+    return {}, (), [f"node {node.name}: no devices by claim: {what}"]
 
 
 def _used(load: Mapping[str, int]) -> dict[str, int]:

@@ -59,7 +59,7 @@ class PodRecord:
     ``gpus`` are the whole ones of each container, init containers first.
     ``run_limit`` is after how many seconds it is ended at the latest.
     ``claims`` are those of devices, ``extended`` what each container asks for of
-    extended resources.
+    extended resources, and ``tied`` the pieces of its node that others have with it.
     ``template`` is what it was read from together with pods like it: it is known as
     long as one of them is there.
     """
@@ -95,6 +95,7 @@ class PodRecord:
     run_limit: int | None = None
     claims: tuple[PodClaim, ...] = ()
     extended: tuple[ExtendedAsk, ...] = ()
+    tied: tuple[int, ...] = ()
     said: str = field(default="", compare=False)
     template: object = field(default=None, compare=False, repr=False)
 

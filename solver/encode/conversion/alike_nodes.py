@@ -9,7 +9,7 @@ import numpy as np
 
 from models.gangs import pod_sets
 from solver.encode.conversion.contents import Contents, list_choices
-from solver.encode.conversion.options import Costs, Devices
+from solver.encode.conversion.options import Costs, Pieces
 from solver.encode.conversion.relief import relieved_queues
 from solver.evict.victims import Victim, Victims, held_row
 from solver.problem.node_room import Bools, Ints
@@ -24,7 +24,7 @@ class AlikeNodes:
 
     contents: Contents
     accounts: tuple[int, ...]
-    devices: tuple[Devices, ...]
+    pieces: tuple[Pieces, ...]
     costs: Costs
     nodes: list[int] = field(default_factory=list)
 
@@ -52,27 +52,27 @@ class Grouping:
         found: dict[object, AlikeNodes] = {}
         nodes = np.flatnonzero(self.allowed.any(axis=1) | self._linked())
         for node in nodes.tolist():
-            here = _by_devices(self.victims.on_node.get(node, {}))
+            here = _by_pieces(self.victims.on_node.get(node, {}))
             accounts = tuple(account for account, _ in here)
             costs = tuple(
                 tuple(sorted(victim.cost for victim in alike))
                 for alike in here.values()
             )
             name, contents = self._contents(node, here)
-            devices = tuple(held for _, held in here)
+            pieces = tuple(held for _, held in here)
             where = domains[node].tobytes(), apart.get(node, 0)
             leaves = tuple(tuple(leaf for leaf, _ in x[0].pods) for x in here.values())
             beside = leaves if self.problem.around is not None else ()
-            key = (name, accounts, devices, costs, where, beside)
+            key = (name, accounts, pieces, costs, where, beside)
             if key not in found:
                 found[key] = AlikeNodes(
-                    contents=contents, accounts=accounts, devices=devices, costs=costs
+                    contents=contents, accounts=accounts, pieces=pieces, costs=costs
                 )
             found[key].nodes.append(node)
         return list(found.values())
 
     def _contents(
-        self, node: int, here: Mapping[tuple[int, Devices], Sequence[Victim]]
+        self, node: int, here: Mapping[tuple[int, Pieces], Sequence[Victim]]
     ) -> tuple[object, Contents]:
         """
         Give what a node holds, the same record for all that hold the same.
@@ -123,7 +123,7 @@ class Grouping:
         """
         record = self.victims.accounts[account]
         room = self.problem.room
-        if victim.devices:
+        if victim.pieces:
             return held_row(room, victim, node)
         if record.pods:
             key = id(record.requests)
@@ -156,14 +156,14 @@ def _relieving_accounts(problem: Problem, victims: Victims) -> frozenset[int]:
     )
 
 
-def _by_devices(
+def _by_pieces(
     here: Mapping[int, list[Victim]],
-) -> dict[tuple[int, Devices], list[Victim]]:
+) -> dict[tuple[int, Pieces], list[Victim]]:
     """
-    Sort what may leave a node by account, and by the devices that it has there.
+    Sort what may leave a node by account, and by the pieces that it has there.
     """
-    found: dict[tuple[int, Devices], list[Victim]] = {}
+    found: dict[tuple[int, Pieces], list[Victim]] = {}
     for account in sorted(here):
-        for victim in sorted(here[account], key=lambda victim: victim.devices):
-            found.setdefault((account, victim.devices), []).append(victim)
+        for victim in sorted(here[account], key=lambda victim: victim.pieces):
+            found.setdefault((account, victim.pieces), []).append(victim)
     return found

@@ -61,9 +61,9 @@ def list_choices(contents: Contents, problem: Problem) -> None:
     List what may leave such a node, all choices or as many as are worth it.
     """
     tuning, parts = problem.tuning.encode, problem.room.parts
-    block = None if parts is None else parts.devices.block
-    if block is not None and any(row[block].any() for row in contents.rows):
-        held = np.array([row[block] for row in contents.rows]) > 0
+    rows = np.array(contents.rows, dtype=np.int64)
+    held = None if parts is None or not len(rows) else parts.pieces(rows) > 0
+    if held is not None and held.any():
         found = some_choices(contents.counts, held, tuning.most_choices)
         contents.choices, contents.exact = found
     else:

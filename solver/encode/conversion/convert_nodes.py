@@ -88,7 +88,7 @@ def _group(use: _Uses, alike: AlikeNodes, bins: Bins) -> NodeGroup:
     nodes = tuple(alike.nodes)
     options, base = _options_of(use, nodes[0], alike.costs, bins)
     bins.count({base, *(option.bin for option in options)}, len(nodes))
-    return NodeGroup(nodes, alike.accounts, options, base, alike.devices)
+    return NodeGroup(nodes, alike.accounts, options, base, alike.pieces)
 
 
 def _crowded(use: _Uses, alike: AlikeNodes, node: int, bins: Bins) -> CrowdedNode:

@@ -7,13 +7,12 @@ whose size is decided by the model.
 
 from dataclasses import dataclass
 
-from models.devices.gpu_parts import GpuDevice
 from solver.encode.node_classes import Classes
 from solver.evict.victims import Victim, Victims
 
-Devices = tuple[tuple[GpuDevice, ...], ...]
+Pieces = tuple[tuple[tuple[int, int], ...], ...]
 """
-The devices of each pod that leaves together.
+What each pod that leaves together has of its node that is told apart.
 """
 
 
@@ -41,21 +40,21 @@ class NodeGroup:
     Nodes with the same contents: their accounts, and what may be done with one of them.
 
     ``base`` is the bin of a node that nobody leaves, or -1 where it is of no use.  An
-    account is there once for each of the ``devices`` that its victims have.
+    account is there once for each of the ``pieces`` that its victims have.
     """
 
     nodes: tuple[int, ...]
     accounts: tuple[int, ...]
     options: tuple[Option, ...]
     base: int
-    devices: tuple[Devices, ...]
+    pieces: tuple[Pieces, ...]
 
     def column_of(self, victims: Victims, node: int, column: int) -> list[Victim]:
         """
         List what an option counts on a node.
         """
         here = victims.on_node.get(node, {}).get(self.accounts[column], [])
-        return [victim for victim in here if victim.devices == self.devices[column]]
+        return [victim for victim in here if victim.pieces == self.pieces[column]]
 
 
 @dataclass(frozen=True, slots=True)

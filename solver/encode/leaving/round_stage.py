@@ -237,7 +237,7 @@ def _add_victim_vars(
             work.add(literal, victim.cost[0], 1)
             age.add(literal, victim.cost[1], 1)
         for i in range(1, len(ordered) if is_first else 0):
-            same = ordered[i - 1].devices == ordered[i].devices
+            same = ordered[i - 1].pieces == ordered[i].pieces
             if same and ordered[i - 1].cost < ordered[i].cost:
                 model.add_implication(literals[i], literals[i - 1])
     conversion = Conversion((), (), classes, exact=True)

@@ -58,9 +58,9 @@ class VictimRows:
         """
         Write what a running pod holds of its node; not to be changed.
         """
-        if not pod.devices:
+        if not pod.devices and not pod.tied:
             return self.row(requests)
-        return self.problem.room.held(requests, pod.devices, node)
+        return self.problem.room.held(requests, pod.devices, node, pod.tied)
 
     def _collect(self) -> list[Ints]:
         """
@@ -72,9 +72,9 @@ class VictimRows:
                 record = self.victims.accounts[account]
                 if record.wide >= 0 and spare_of(self.victims.wide[record.wide]) <= 0:
                     continue
-                row = self.row(record.requests)
                 for victim in alike:
-                    if victim.devices:
+                    row = self.row(record.requests)
+                    if victim.pieces:
                         row = held_row(self.problem.room, victim, node)
                     at = len(self.items)
                     self.items.append(VictimRow(node, account, record.wide, victim))

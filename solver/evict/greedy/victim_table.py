@@ -177,11 +177,13 @@ class VictimTable:
 
         The first order is by cost for what is held.  Where devices are shared there
         are two more, since a device is of use as a whole: one by what an item costs
-        alone, and one by what all on its device cost together.
+        alone, and one by what all on its device cost together.  So it is with pieces
+        that pods are tied to.
         """
         if gpus not in self._orders:
             ranks = [(self.size, self.age, self._density(gpus=gpus))]
-            if gpus and self.problem.room.parts is not None:
+            parts = self.problem.room.parts
+            if parts is not None and (gpus or parts.tied.number):
                 cost = self.shared_cost
                 ranks.append((self.size, self.age, cost))
                 devices = cost_of_devices(self.items, cost)
@@ -196,11 +198,13 @@ class VictimTable:
         room = self.problem.room
         has = np.array([is_gpu(r) for r in room.resources], dtype=bool)
         scale = np.maximum(room.empty.max(axis=0, initial=1), 1)
-        if room.parts is not None and gpus:
+        rows = self.rows / scale
+        if room.parts is not None:
             block = room.parts.devices.block
             has[block] = True
-            scale[block] *= scale[room.parts.gpu]
-        size = (self.rows / scale)[:, has if gpus else ~has].sum(axis=1)
+            rows[:, block] /= scale[room.parts.gpu]
+            rows[:, room.parts.tied.block] = 0
+        size = rows[:, has if gpus else ~has].sum(axis=1)
         cost = self.shared_cost
         for together in sharers(self.items) if gpus else ():
             size[together], cost[together] = size[together].sum(), cost[together].sum()
@@ -220,12 +224,15 @@ def cost_of_devices(items: Sequence[VictimRow], cost: Floats) -> Floats:
 def sharers(items: Sequence[VictimRow]) -> list[list[int]]:
     """
     List the items on each device, by the first one they have: they go together.
+
+    Without devices it is the first piece that they are tied to.
     """
-    found: dict[tuple[int, int], list[int]] = {}
+    found: dict[tuple[int, int, int], list[int]] = {}
     for at, item in enumerate(items):
-        numbers = [place.device for _, pod in item.victim.pods for place in pod.devices]
-        if numbers:
-            found.setdefault((item.node, min(numbers)), []).append(at)
+        pieces = [one for _, pod in item.victim.pods for one in pod.pieces]
+        devices = [(device, 0) for device, _ in pieces if device >= 0]
+        if pieces:
+            found.setdefault((item.node, *min(devices or pieces)), []).append(at)
     return [*found.values()]
 
 

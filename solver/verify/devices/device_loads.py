@@ -15,6 +15,7 @@ from models.resources import GPU, GPU_SHARE
 from solver.verify.devices.empty_devices import profile_on
 from solver.verify.evidence import Evidence
 from solver.verify.plan_steps import Step, is_leaving
+from solver.verify.tied_pieces import free_pieces
 from solver.verify.violation import Violation
 
 
@@ -65,6 +66,7 @@ def device_capacities(evidence: Evidence) -> Iterator[Violation]:
     if not any(GPU_SHARE in node.allocatable for node in evidence.nodes.values()):
         return
     for later in (False, True):
+        pieces = free_pieces(evidence, later=later)
         loads = _loads(evidence, later=later)
         for name in sorted(loads):
             load, node = loads[name], evidence.nodes[name]
@@ -76,16 +78,19 @@ def device_capacities(evidence: Evidence) -> Iterator[Violation]:
                 if what:
                     where = f"{name}/{number}"
                     yield Violation("device-capacity", where, f"{when}, {what}")
-            message = _too_many(load, node) if load.opens else ""
+            free = pieces.get(name, {}).get(GPU, 0)
+            message = _too_many(load, node, free) if load.opens else ""
             if message:
                 yield Violation("device-capacity", name, f"{when}, {message}")
 
 
-def _too_many(load: _NodeLoad, node: Node) -> str:
+def _too_many(load: _NodeLoad, node: Node, free: int) -> str:
     """
     Say that more GPUs are taken than there are; those of others are counted as used.
+
+    Of these so many are ``free`` since nobody is tied to them.
     """
-    have, used = node.allocatable.get(GPU, 0), node.used.get(GPU, 0)
+    have, used = node.allocatable.get(GPU, 0), node.used.get(GPU, 0) - free
     shared = len(load.devices.keys() - {one.device for one in node.taken})
     if used + load.whole + shared <= have:
         return ""

@@ -18,6 +18,7 @@ from models.resources import GPU, GPU_SHARE
 from solver.verify.devices.device_loads import DeviceLoad, overfull
 from solver.verify.devices.empty_devices import profile_on
 from solver.verify.evidence import Evidence
+from solver.verify.tied_pieces import left_by_others
 from solver.verify.violation import Violation
 
 _TWENTIETH = 50_000
@@ -65,10 +66,7 @@ def _laid_out(
     """
     Take from each node what lies on it after the plan, and list parts with devices.
     """
-    free = {
-        name: Counter({r: n - node.used.get(r, 0) for r, n in node.allocatable.items()})
-        for name, node in evidence.nodes.items()
-    }
+    free = left_by_others(evidence)
     parts: dict[str, On] = {name: [] for name in evidence.nodes}
     coming = {}
     for step in evidence.steps:

@@ -12,6 +12,7 @@ from solver.verify.gang_changes import Case
 from solver.verify.plan_steps import Amounts, Step
 from solver.verify.queues import rolled_up
 from solver.verify.shares.entitlement import entitled_starts
+from solver.verify.tied_pieces import free_pieces
 from solver.verify.violation import Violation
 
 
@@ -53,11 +54,14 @@ def _on_nodes(
     for step in mine:
         if step.operation.op == "Move":
             add(held.setdefault(step.operation.node, {}), _requests(step))
+    staying = {step.operation.pod for step in others}
+    pieces = free_pieces(evidence, later=True, staying=staying)
     for name in sorted(wanted.keys() & evidence.nodes.keys()):
         stays = held.setdefault(name, {})
         add(stays, evidence.nodes[name].used)
         add(stays, summed(evidence.loads[name]))
         add(stays, summed(evidence.leaving[name]), -1)
+        add(stays, pieces.get(name, {}), -1)
         room = evidence.nodes[name].allocatable
         asks = {r: n for r, n in wanted[name].items() if not is_reckoned(r)}
         for resource, asked in sorted(asks.items()):  # devices are judged one by one

@@ -9,6 +9,7 @@ from models.resources import Resources, add, summed
 from solver.verify.evidence import Evidence
 from solver.verify.gang_changes import GangLoss
 from solver.verify.plan_steps import LEND
+from solver.verify.tied_pieces import free_pieces
 from solver.verify.violation import Violation
 
 
@@ -77,6 +78,7 @@ def _left(evidence: Evidence, name: str) -> dict[str, int]:
     add(free, node.used, -1)
     add(free, summed(evidence.loads[name]), -1)
     add(free, summed(evidence.leaving[name]))
+    add(free, free_pieces(evidence, later=True).get(name, {}))
     for case in evidence.cases.values():
         for leaf in pod_sets(case.gang.tree):
             add(free, leaf.requests, -case.got.get(leaf.name, {}).get(name, 0))

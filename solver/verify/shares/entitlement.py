@@ -165,10 +165,7 @@ def _totals(nodes: Sequence[Node], named: Sequence[str]) -> dict[str, int]:
     Add up what the cluster offers to us.
     """
     return {
-        resource: sum(
-            max(0, node.allocatable.get(resource, 0) - node.used.get(resource, 0))
-            for node in nodes
-        )
+        resource: sum(max(0, node.offers(resource)) for node in nodes)
         for resource in named
     }
 

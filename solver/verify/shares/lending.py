@@ -79,10 +79,7 @@ def _beyond(
     before: Mapping[str, int],
     after: Mapping[str, int],
 ) -> Iterator[Violation]:
-    total = sum(
-        max(0, node.allocatable.get(resource, 0) - node.used.get(resource, 0))
-        for node in evidence.snapshot.nodes
-    )
+    total = sum(max(0, node.offers(resource)) for node in evidence.snapshot.nodes)
     tops: list[tuple[str | None, int | None]] = [(None, total)]
     tops += [(q.name, q.rule(resource).limit) for q in evidence.snapshot.queues]
     for top, most in tops:

@@ -26,9 +26,9 @@ class ClaimedDevices:
     The claims of some pods, and the rows that stand for what they ask for.
 
     ``faults`` are items that cannot be evaluated; ``shared`` are the claims that
-    several pods wait for.  ``shares`` is what
-    items count as GPUs, ``had`` what claims by name do that have their devices, and
-    ``said`` what slices say of the GPUs of nodes.
+    several pods wait for.  ``shares`` is what items count as GPUs, ``had`` what claims
+    by name do that have their devices, and ``said`` what slices say of GPUs of nodes.
+    Of ``pieces`` of nodes several pods have something; ``tied`` says by pod of which.
     """
 
     users: ClaimUsers = field(default_factory=ClaimUsers)
@@ -39,6 +39,8 @@ class ClaimedDevices:
     had: Mapping[str, int] = field(default_factory=dict)
     offered: Mapping[str, Resources] = field(default_factory=dict)
     said: Mapping[str, SaidGpus] = field(default_factory=dict)
+    pieces: Mapping[str, tuple[Resources, ...]] = field(default_factory=dict)
+    tied: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     _requests: dict[frozenset[tuple[str, int]], Resources] = field(
         default_factory=dict, compare=False
@@ -61,6 +63,7 @@ class ClaimedDevices:
                 self.fault(pod),
                 placed.requests,
                 placed.demand.volumes,
+                placed.tied,
                 [
                     (key, self.of_claim(key), self.users.together(key))
                     for key in self.sharing(pod)
@@ -156,6 +159,8 @@ class ClaimedDevices:
             wanted = {**pod.requests, **asked, **more}
             key = frozenset(wanted.items())
             pod = replace(pod, requests=self._requests.setdefault(key, wanted))
+        if tied := self.tied.get(pod.key):
+            pod = replace(pod, tied=tied)
         if terms:
             found = tuple(sorted({*pod.demand.volumes, *terms}, key=repr))
             demand = replace(pod.demand, volumes=found)
@@ -205,9 +210,9 @@ class ClaimedDevices:
         """
         Give what can be claimed of each node, and what is said of its GPUs.
         """
-        tied, said, none = self.rows.tied, self.said, SaidGpus()
+        tied, said, none = self.pieces, self.said, SaidGpus()
         of = self.offered.items()
-        return {x: Claimable(n, tied(x, n), said.get(x, none)) for x, n in of}
+        return {x: Claimable(n, tied.get(x, ()), said.get(x, none)) for x, n in of}
 
     @property
     def counts_gpus(self) -> bool:
@@ -221,13 +226,15 @@ def _where_held(users: ClaimUsers, pod: PodRecord) -> list[Terms]:
     """
     Say where a pod can use what its claims have already.
 
-    One that runs starts anew where it is moved, with what is not its alone.
+    One that runs starts anew where it is moved, and is not moved from what others keep.
     """
     found: list[Terms] = []
     for entry in pod.claims:
         claim = users.claim(pod, entry)
         if claim is None or claim.held is None or claim.selector is None:
             continue
+        if pod.node is not None and claim.key in users.stay:
+            found.append(())
         if pod.node is not None and pod.uid in claim.owners:
             continue
         try:

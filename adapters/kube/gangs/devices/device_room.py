@@ -2,7 +2,6 @@
 The devices of a cluster from one look to the next: read again only where they changed.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -12,7 +11,7 @@ from adapters.kube.claims.claim_users import ClaimUsers
 from adapters.kube.claims.device_items import Item
 from adapters.kube.claims.device_reader import DeviceName
 from adapters.kube.claims.device_reading import DeviceReading
-from adapters.kube.claims.device_requests import DeviceClaim
+from adapters.kube.claims.device_requests import DeviceClaim, HeldDevice
 from adapters.kube.claims.device_rows import device_rows
 from adapters.kube.claims.extended_resources import ExtendedResources, offered_by
 from adapters.kube.claims.free_devices import FreeDevices
@@ -27,7 +26,7 @@ from adapters.kube.objects.fields import mapping
 from adapters.kube.objects.node_record import NodeRecord
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import FINISHED, ON_A_NODE
-from models.resources import Resources
+from models.resources import Resources, summed
 
 GROUP = "resource.k8s.io"
 DEVICE_KINDS = tuple(
@@ -44,6 +43,7 @@ READ_KINDS = ("DeviceClass", "ResourceSlice", "DeviceTaintRule")
 """
 What says which devices there are.
 """
+_MOST_PIECES = 64
 _POD_GROUP = ("scheduling.k8s.io", "PodGroup")
 
 
@@ -110,11 +110,7 @@ class DeviceRoom:
         shared, had = _shared(users, mine), _had(users, mine, free)
         faults = {**free.faults, **rows.left_out}
         found = ClaimedDevices(users, rows, faults, shared, free.shares, had)
-        of_nodes = free.nodes if found.counts_gpus else {}
-        there = {node: own.shares for node, own in of_nodes.items()}
-        said = {node: own.said for node, own in of_nodes.items()}
-        offered = _offered(found, mine, there)
-        return replace(found, offered=offered, said=said, warnings=warnings)
+        return replace(_on_nodes(found, mine, free), warnings=warnings)
 
     def _users(
         self,
@@ -198,6 +194,24 @@ def _given_twice(free: FreeDevices, claims: Mapping[str, DeviceClaim]) -> Iterat
         yield f"device {device} of {pool} is given away more than there is, to {who}"
 
 
+def _on_nodes(
+    found: ClaimedDevices, pods: Sequence[PodRecord], free: FreeDevices
+) -> ClaimedDevices:
+    """
+    Say what nodes offer, and what of them pods have in common.
+    """
+    of_nodes = free.nodes.items() if found.counts_gpus else ()
+    there = {node: own.shares for node, own in of_nodes}
+    pieces, tied = _pieces(found, pods)
+    return replace(
+        found,
+        offered=_offered(found, pods, there),
+        said={node: own.said for node, own in of_nodes},
+        pieces=pieces,
+        tied=tied,
+    )
+
+
 def _holders(users: ClaimUsers, pods: Sequence[PodRecord]) -> Iterator[Holder]:
     """
     Walk who has devices of nodes: pods for themselves, claims for several of them.
@@ -221,26 +235,53 @@ def _alone(users: ClaimUsers, pods: Iterable[PodRecord]) -> Iterator[Holder]:
             for claim in claims
         ):
             held = (each for claim in claims if claim for each in claim.held or ())
-            yield Holder(pod.key, pod.node, tuple(held))
+            yield Holder(pod.key, pod.node, tuple(held), (pod.key,))
 
 
 def _staying(users: ClaimUsers, pods: Iterable[PodRecord]) -> Iterator[Holder]:
     """
     Walk the claims that stay while any of their pods does, where all of these are ours.
+
+    Who waits for one counts on the devices that it has.
     """
-    ours: Counter[str] = Counter()
-    found: dict[str, Holder] = {}
+    there: dict[str, list[PodRecord]] = {}
+    held: dict[str, tuple[HeldDevice, ...]] = {}
     for pod in pods:
         for claim in (users.claim(pod, entry) for entry in pod.claims):
             if claim is None or claim.held is None or claim.key not in users.stay:
                 continue
-            ours[claim.key] += 1
             if pod.phase in ON_A_NODE and pod.node is not None:
-                name = f"claim {claim.key}"
-                found[claim.key] = Holder(name, pod.node, claim.held)
-    for key, holder in found.items():
-        if ours[key] == len(users.users[key]):
-            yield holder
+                there.setdefault(claim.key, []).append(pod)
+                held[claim.key] = claim.held
+    for key, some in there.items():
+        if len(some) == len(users.users[key]):
+            who = tuple(pod.key for pod in some)
+            yield Holder(f"claim {key}", some[0].node or "", held[key], who)
+
+
+def _pieces(
+    found: ClaimedDevices, pods: Iterable[PodRecord]
+) -> tuple[dict[str, tuple[Resources, ...]], dict[str, tuple[int, ...]]]:
+    """
+    Say what pods of each node give back together, and by pod to which of it it is tied.
+
+    What each of them gives back alone is left out.
+    """
+    known = {pod.key: pod for pod in pods}
+    pieces: dict[str, tuple[Resources, ...]] = {}
+    tied: dict[str, tuple[int, ...]] = {}
+    for node, every in found.rows.tied.items():
+        for who, together in every:
+            alone = (found.asked(known[x.key]) for x in who if x.pods == (x.key,))
+            each = summed(alone)
+            more = {row: n - each.get(row, 0) for row, n in together.items()}
+            more = {row: n for row, n in more.items() if n > 0}
+            number = len(pieces.get(node, ()))
+            if more and number < _MOST_PIECES:
+                pieces[node] = (*pieces.get(node, ()), more)
+                for key in {key for holder in who for key in holder.pods}:
+                    tied[key] = (*tied.get(key, ()), number)
+    return pieces, tied
 
 
 def _had(

@@ -175,10 +175,11 @@ def pod_of(pod: PodRecord, now: float) -> Pod:
     phase = pod.phase
     if phase is PodPhase.RUNNING:
         since = pod.created if pod.started is None else pod.started
-        return Pod(pod.name, phase, pod.node, elapsed(since, now), pod.uid or None)
+        ran, uid = elapsed(since, now), pod.uid or None
+        return Pod(pod.name, phase, pod.node, ran, uid, tied=pod.tied)
     if phase is PodPhase.TERMINATING:
         left = elapsed(pod.deleted, now)
-        return Pod(pod.name, phase, pod.node, left, pod.uid or None)
+        return Pod(pod.name, phase, pod.node, left, pod.uid or None, tied=pod.tied)
     return Pod(pod.name, phase, None, 0, pod.uid or None)
 
 

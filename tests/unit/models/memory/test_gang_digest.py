@@ -25,10 +25,12 @@ LEAF = PodSet(
     exclusive=True,
     after=("other",),
 )
+TIED = Pod("t", PodPhase.RUNNING, "n1", 9, tied=(0, 2))
 GANG = Gang(name="x", tree=LEAF, age=40, stale_since=4, lent_by=("a/b",))
 OTHERS = (
     GANG,
     replace(GANG, name="y", min_resources={"cpu": 2}, runs_like=RunKind("q", "o", 8)),
+    replace(GANG, name="t", tree=replace(LEAF, pods=(TIED,))),
     replace(GANG, name="z", tree=replace(LEAF, gates=("g",)), once_satisfied=True),
 )
 
@@ -41,7 +43,8 @@ def as_json(gang):
     def said(value):
         if isinstance(value, Pod):
             row = value.name, value.phase, value.node, value.uid
-            return (*row, value.devices) if value.devices else row
+            tied = (value.tied,) if value.tied else ()
+            return (*row, value.devices, *tied) if value.devices or tied else row
         if isinstance(value, Gang):
             names = (entry.name for entry in fields(Gang))
             return [getattr(value, n) for n in names if n not in {"age", "stale_since"}]

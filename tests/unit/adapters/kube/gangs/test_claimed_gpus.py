@@ -205,7 +205,7 @@ LEAVES = {
         [f"gpu-0-mig-3g-40gb-{x}" for x in (0, 4)],
         HALF,
         WHOLE,
-        0,
+        1,
     ),
     "a GPU that is gone for a GPU": (["gpu-7"], WHOLE, WHOLE, 0),
 }
@@ -222,18 +222,25 @@ def test_who_has_devices_leaves_for_claims_of_other_kinds(case, strategy):
     plan = solver.decide(snapshot_of(*raws), Policy(), strategy=strategy)
     found = [(step.op, step.pod) for step in plan.operations]
 
-    leaves = [("Evict", "default/r0"), ("Reserve", "default/w")]
-    assert leaves * number == found
+    leaves = [("Evict", f"default/r{at}") for at in range(len(devices))]
+    assert [*leaves, ("Reserve", "default/w")] * number == found
 
 
-def test_a_gpu_that_several_have_slices_of_is_waited_for():
+def test_a_gpu_that_several_have_slices_of_is_free_once_all_have_left():
     slices = [f"gpu-0-mig-3g-40gb-{x}" for x in (0, 4)]
     runs = [x for at, d in enumerate(slices) for x in holding(f"r{at}", d, HALF)]
     snapshot = snapshot_of(*cut_gpus("n", 1), *runs, *holding("w", None, WHOLE))
     plan = solver.decide(snapshot, Policy())
 
-    (tied,) = [node.tied for node in snapshot.nodes if node.tied]
-    assert 1 == tied["claimed-devices.gpu.nvidia.com"]
+    (piece,) = [piece for node in snapshot.nodes for piece in node.tied]
+    tied = {
+        gang.name: pod.tied
+        for gang in snapshot.gangs
+        for leaf in pod_sets(gang.tree)
+        for pod in leaf.pods
+    }
+    assert 1 == piece["claimed-devices.gpu.nvidia.com"]
+    assert {"r0": (0,), "r1": (0,), "w": ()} == tied
     waits = [line.waiting.reason for line in plan.gangs if line.waiting]
     assert ["InsufficientCapacity"] == [str(reason) for reason in waits]
 
