@@ -41,7 +41,9 @@ class NewParts:
         if request[room.devices.block].any():
             rows[node, room.gpu] += room.kind(node, had)[1] - shared
         if request[room.tied.block].any():
-            rows[node] += room.tied.freed(node, had, rows[node])
+            at = np.array([node, node])
+            before, after = room.tied.free(at, np.array([had, rows[node]]))
+            rows[node] += after - before
         self._content[node] = content
         self._known.pop(node, None)
         self._fill(rows, node, kind, content)

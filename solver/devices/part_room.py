@@ -211,7 +211,9 @@ class PartRoom:
         """
         Give rows of one node once somebody has left it, summed up, with parts followed.
         """
-        found = rows + self.tied.free(node, rows) - self.tied.free(node, before[None])
+        at = np.full(len(rows), node)
+        found = rows + self.tied.free(at, rows)
+        found -= self.tied.free(np.array([node]), before[None])
         found[:, self.gpu] += self.devices.opened(before[None])
         found[:, self.gpu] -= self.devices.opened(rows)
         return self.filled(found, [node] * len(found))

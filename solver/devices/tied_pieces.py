@@ -27,7 +27,7 @@ class TiedPieces:
     first: int
     number: int
     columns: frozenset[int]
-    held: tuple[Ints, ...]
+    held: Ints
 
     @property
     def names(self) -> list[str]:
@@ -54,7 +54,7 @@ class TiedPieces:
         """
         See only some of the nodes.
         """
-        return replace(self, held=tuple(self.held[at] for at in nodes))
+        return replace(self, held=self.held[list(nodes)])
 
     def hold(self, row: Ints, tied: Sequence[int]) -> None:
         """
@@ -72,44 +72,27 @@ class TiedPieces:
         found[self.block] = -row[self.block]
         return found
 
-    def freed(self, node: int, before: Ints, after: Ints) -> Ints:
-        """
-        Give what more is free of a node's pieces after somebody came or left.
-        """
-        free, freed = self.free(node, np.array([before, after]))
-        return np.asarray(freed - free)
-
     def after(self, rows: Ints, nodes: Ints, left: Ints) -> Ints:
         """
         Give rows of nodes once somebody has left them, summed up, with pieces followed.
         """
-        changed = (rows[nodes][:, self.block] != left[:, self.block]).any(axis=1)
+        before = rows[nodes]
+        changed = (before[:, self.block] != left[:, self.block]).any(axis=1)
         if not changed.any():
             return left
-        found = left.copy()
-        for at in np.flatnonzero(changed).tolist():
-            node = int(nodes[at])
-            found[at] += self.freed(node, rows[node], left[at])
+        found, some = left.copy(), nodes[changed]
+        found[changed] += self.free(some, left[changed])
+        found[changed] -= self.free(some, before[changed])
         return found
 
-    def all_free(self, table: Ints) -> Ints:
+    def free(self, nodes: Ints, rows: Ints) -> Ints:
         """
-        Give what is free of the pieces of each node.
+        Give what is free of the pieces of some nodes, each with its row.
         """
-        found = np.zeros_like(table)
-        for at, held in enumerate(self.held):
-            if len(held):
-                found[at] = self.free(at, table[at : at + 1])[0]
-        return found
-
-    def free(self, node: int, rows: Ints) -> Ints:
-        """
-        Give what the pieces of a node hold to which nobody is tied, for each row.
-        """
-        held = self.held[node]
-        is_free = rows[:, self.first : self.first + len(held)] >= 0
+        is_free = (rows[:, self.block] >= 0).astype(np.int64)
         found = np.zeros_like(rows)
-        found[:, : held.shape[1]] = is_free @ held
+        held = self.held[nodes]
+        found[:, : held.shape[2]] = (is_free[:, :, None] * held).sum(axis=1)
         return found
 
 
@@ -119,13 +102,12 @@ def tied_pieces(
     """
     Gather the pieces of nodes, as far as they hold anything that is counted.
     """
-    held = [
-        np.array(
-            [[piece.get(name, 0) for name in resources] for piece in node.tied],
-            dtype=np.int64,
-        ).reshape(len(node.tied), len(resources))
-        for node in nodes
-    ]
-    columns = {at for rows in held for at in np.flatnonzero(rows.any(axis=0)).tolist()}
-    number = max(map(len, held), default=0) if columns else 0
-    return TiedPieces(first, number, frozenset(columns), tuple(held))
+    number = max((len(node.tied) for node in nodes), default=0)
+    held = np.zeros((len(nodes), number, len(resources)), dtype=np.int64)
+    for at, node in enumerate(nodes):
+        for which, piece in enumerate(node.tied):
+            held[at, which] = [piece.get(name, 0) for name in resources]
+    columns = np.flatnonzero(held.any(axis=(0, 1))).tolist()
+    if not columns:
+        held = held[:, :0]
+    return TiedPieces(first, held.shape[1], frozenset(columns), held)

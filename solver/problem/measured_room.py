@@ -80,6 +80,7 @@ def _with_devices(room: Room, held: Sequence[DeviceHolder]) -> Room:
     if found is None:
         return room
     nodes, columns, tied = room.nodes, found.devices, found.tied
+    every = np.arange(len(nodes))
     idle = np.hstack([columns.empty(nodes), tied.empty])
     empty, now, later = (
         np.hstack([rows, idle]) for rows in (room.empty, room.now, room.later)
@@ -93,7 +94,7 @@ def _with_devices(room: Room, held: Sequence[DeviceHolder]) -> Room:
             tied.hold(row, one.pod.tied)
     now -= stays + leaves
     later -= stays
-    later += tied.all_free(later) - tied.all_free(now)
+    later += tied.free(every, later) - tied.free(every, now)
     later[:, found.gpu] += columns.opened(now) - columns.opened(later)
     now, later = found.filled(now), found.filled(later)
     return replace(

@@ -26,3 +26,4 @@ def test_those_leave_whose_devices_are_needed_and_nobody_else(seed):
         least = world.least()
         assert got or least is None
         assert not got or world.starts_without(gone)
+        assert not any(world.starts_without(gone - {one}) for one in gone)

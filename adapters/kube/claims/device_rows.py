@@ -104,10 +104,11 @@ def device_rows(
         for one in changes.values()
         for key, change in one.each.items()
     }
-    tied = {
-        node: [(who, _counted(change, counts)) for who, change in one.tied]
-        for node, one in changes.items()
-    }
+    tied: dict[str, list[Tied]] = {}
+    for node, one in changes.items():
+        for who, change, between in one.tied:
+            tied.setdefault(node, []).append((who, _counted(change, counts)))
+            given |= _least_of_each(who, change, between, counts)
     return DeviceRows(tuple(items), rows, offered, closed, waits, given, tied)
 
 
@@ -158,7 +159,7 @@ class _Changes(NamedTuple):
     """
 
     each: Mapping[str, _Change]
-    tied: Sequence[tuple[tuple[Holder, ...], _Change]]
+    tied: Sequence[tuple[tuple[Holder, ...], _Change, Mapping[int, HeldBins]]]
     rows: tuple[Row, ...]
 
 
@@ -178,10 +179,15 @@ def _changes(
                 for key, one in leaving[node].each.items()
             }
             tied = [
-                (who, (_held(one.before, asked), _held(one.after, asked)))
-                for who, one in leaving[node].tied
+                (
+                    x.who,
+                    (_held(x.all_gone.before, asked), _held(x.all_gone.after, asked)),
+                    {mask: _held(bins, asked) for mask, bins in x.between.items()},
+                )
+                for x in leaving[node].tied
             ]
-            after = [*(x for _, x in each.values()), *(x for _, (_, x) in tied)]
+            after = [*(x for _, x in each.values()), *(x for _, (_, x), _ in tied)]
+            after += [x for _, _, between in tied for x in between.values()]
             rows = facets_of(frozenset(held[node]).union(*after), len(asked))
             found[node] = _Changes(each, tied, rows)
     return found
@@ -218,6 +224,31 @@ def _counted(change: _Change, counts: _RowCounts) -> Resources:
     """
     before, after = (counts.of(bins) for bins in change)
     return {row: n - before[row] for row, n in after.items() if n > before[row]}
+
+
+def _least_of_each(
+    who: Sequence[Holder],
+    change: _Change,
+    between: Mapping[int, HeldBins],
+    counts: _RowCounts,
+) -> dict[str, Resources]:
+    """
+    Say what each of some holders gives back at least, whoever of the others has left.
+    """
+    if not between:
+        return {}
+    last = (1 << len(who)) - 1
+    bins = {0: change[0], **between, last: change[1]}
+    known = {mask: counts.of(each) for mask, each in bins.items()}
+    found: dict[str, Resources] = {}
+    for at, one in enumerate(who):
+        beside = [mask for mask in known if not mask >> at & 1]
+        least = {
+            row: min(known[mask | 1 << at][row] - known[mask][row] for mask in beside)
+            for row in known[0]
+        }
+        found[one.key] = {row: n for row, n in least.items() if n > 0}
+    return found
 
 
 def _offers(held: Mapping[str, HeldBins], counts: _RowCounts) -> dict[str, Resources]:

@@ -6,6 +6,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from adapters.kube.claims.device_bins import TooManyError
 from adapters.kube.claims.device_items import Item
@@ -52,6 +53,7 @@ class FreeDevices:
         self._matching = DeviceMatching(())
         self._bins: dict[str, _FreeOfNode] = {}
         self._freed: dict[str, _FreeOfNode] = {}
+        self._apart: dict[int, dict[str, _FreeOfNode]] = {}
         self._node_of: dict[DeviceName, str] = {}
         self._devices: dict[DeviceName, Device] = {}
 
@@ -74,7 +76,7 @@ class FreeDevices:
             if known is None or known.pools != tuple(own):
                 known = DevicesOfNode(node, own)
             self.nodes[node] = known
-        for bins in (self._bins, self._freed):
+        for bins in (self._bins, self._freed, *self._apart.values()):
             for node in [at for at in bins if bins[at].of is not self.nodes.get(at)]:
                 del bins[node]
         self._count()
@@ -86,7 +88,7 @@ class FreeDevices:
         asked = frozenset(items)
         if asked != self._asked:
             asks = {ask for item in asked for part in item.parts for ask in part.asks}
-            self._asked, self._bins, self._freed = asked, {}, {}
+            self._asked, self._bins, self._freed, self._apart = asked, {}, {}, {}
             self._matching = DeviceMatching(asks)
             self._count()
 
@@ -100,7 +102,7 @@ class FreeDevices:
         items = _sorted(self._asked - self.faults.keys())
         singles = _sorted({x for item in items for x, _ in item.choices})
         if (items, singles) != (self.items, self.singles):
-            self._bins, self._freed = {}, {}
+            self._bins, self._freed, self._apart = {}, {}, {}
         self.items, self.singles = items, singles
         self.shares = {x: shares_of(x, kinds, self._matching) for x in items}
         told = (told_of_choices(item, kinds, self._matching) for item in items)
@@ -188,9 +190,24 @@ class FreeDevices:
             now = self.of_node(node, there.get(node, ()))
             freed = self._known(self._freed, node, rest.elements())
             if not isinstance(now, str) and not isinstance(freed, str):
+                without = partial(self._without, node, there.get(node, ()))
                 with suppress(TooManyError):
-                    found[node] = given_back(by_node[node], now, freed, joined)
+                    found[node] = given_back(by_node[node], now, freed, joined, without)
         return found
+
+    def _without(
+        self,
+        node: str,
+        held: Iterable[HeldDevice],
+        question: int,
+        gone: Sequence[Holder],
+    ) -> Sequence[NodeBin] | str:
+        """
+        Give the free bins of a node once some have left, as known from this question.
+        """
+        rest = Counter(held) - Counter(each for one in gone for each in one.held)
+        known = self._apart.setdefault(question, {})
+        return self._known(known, node, rest.elements())
 
     def _known(
         self, bins: dict[str, _FreeOfNode], node: str, held: Iterable[HeldDevice]

@@ -272,7 +272,7 @@ def _pieces(
     tied: dict[str, tuple[int, ...]] = {}
     for node, every in found.rows.tied.items():
         for who, together in every:
-            alone = (found.asked(known[x.key]) for x in who if x.pods == (x.key,))
+            alone = (found.taken(known[x.key]) for x in who if x.is_pod)
             each = summed(alone)
             more = {row: n - each.get(row, 0) for row, n in together.items()}
             more = {row: n for row, n in more.items() if n > 0}
