@@ -18,7 +18,7 @@ from models.resources import GPU_SHARE, PODS, SHARES_PER_GPU, add
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeRow:
     """
-    One node: ``ours`` is what pods of gangs hold, ``others`` what other pods do.
+    One node: ``ours`` is what pods of gangs hold, alone or together.
 
     ``gangs`` counts the pods there by gang; ``devices`` are its GPUs, where it is
     known who has parts of them.
@@ -79,11 +79,21 @@ class NodeRow:
         return sum(self.gangs.values())
 
     @property
+    def others(self) -> dict[str, int]:
+        """
+        What other pods hold: of what counts as used no piece that pods are tied to.
+        """
+        total = dict(self.node.used)
+        for piece in self.node.tied:
+            add(total, piece, -1)
+        return total
+
+    @property
     def used(self) -> dict[str, int]:
         """
         What pods hold, whoever's they are.
         """
-        total = dict(self.node.used)
+        total = self.others
         add(total, self.ours)
         return total
 
@@ -128,6 +138,7 @@ def node_rows(seen: Seen) -> Iterator[NodeRow]:
     ours: defaultdict[str, dict[str, int]] = defaultdict(dict)
     gangs: defaultdict[str, Counter[str]] = defaultdict(Counter)
     users: defaultdict[str, list[DeviceUser]] = defaultdict(list)
+    tied: defaultdict[str, set[int]] = defaultdict(set)
     memories = {record.name: record.gpu_memory for record in seen.snapshot.nodes}
     for gang in seen.snapshot.gangs:
         for leaf in pod_sets(gang.tree):
@@ -138,11 +149,15 @@ def node_rows(seen: Seen) -> Iterator[NodeRow]:
                 held_there = held_on(leaf.requests, memories.get(node, 0))
                 add(ours[node], {PODS: 1, **held_there}, number)
                 gangs[node][gang.key] += number
-            for pod in leaf.pods:
-                if pod.devices and pod.phase in ON_A_NODE and pod.node:
-                    name = f"{gang.namespace}/{pod.name}"
-                    users[pod.node].append(DeviceUser(name, leaf.requests, pod.devices))
+            there = (x for x in leaf.pods if x.phase in ON_A_NODE)
+            for pod in there:
+                where, name = pod.node or "", f"{gang.namespace}/{pod.name}"
+                tied[where].update(pod.tied)
+                if pod.devices:
+                    users[where].append(DeviceUser(name, leaf.requests, pod.devices))
     for record in seen.snapshot.nodes:
+        for number in tied.get(record.name, ()):
+            add(ours[record.name], record.tied[number])
         yield NodeRow(
             node=record,
             ours=ours.get(record.name, {}),

@@ -169,7 +169,7 @@ def node_lines(seen: Seen, row: NodeRow) -> list[str]:
         "Taints": ", ".join(taints),
         "Labels": _pairs(node.labels),
     }
-    ours, others = written_amounts(row.ours), written_amounts(node.used)
+    ours, others = written_amounts(row.ours), written_amounts(row.others)
     have, free = written_amounts(node.allocatable), written_amounts(row.free)
     names = sorted({*have, *ours, *others} - _not_listed(node))
     sides = have, ours, others, free
