@@ -19,6 +19,7 @@ from adapters.ui.gpu_cells import GpuCells, cells_of, parts_of_others
 from models.devices.gpu_counts import in_gpus, shares_asked
 from models.errors import printable
 from models.memory.aged_gangs import ages_of
+from models.memory.kept import Kept
 from models.nodes import HOSTNAME, Node
 from models.plan import GangLine, Plan, TierResult
 from models.resources import SHARES_PER_GPU, is_gpu
@@ -46,6 +47,7 @@ class FramesMemo:
 
     def __init__(self) -> None:
         self.rows = RowsMemo()
+        self.gangs: Kept[GangRow, dict[str, Any]] = Kept(_gang)
         self.round = RoundMemo()
 
 
@@ -60,16 +62,19 @@ def frame_document(
     index = {row.key: at for at, row in enumerate(rows)}
     lines = {} if plan is None else {line.name: line for line in plan.gangs}
     queues = _queues(seen, rows, memo)
-    queue_index = {queue["name"]: at for at, queue in enumerate(queues)}
+    places = {queue["name"]: at for at, queue in enumerate(queues)}
+    queue_at = {x: places.get(printable(x), -1) for x in {row.queue for row in rows}}
     nodes = _ordered(seen.snapshot.nodes, seen.snapshot.topologies)
     cells = cells_of(seen.snapshot, nodes, index, plan)
     ages = ages_of(seen.snapshot.gangs)
     gangs = [
         {
-            **_gang(row, queue_index.get(printable(row.queue), -1), age),
+            **gang,
+            "queue": queue_at[row.queue],
+            "age": age,
             **_said(row, lines.get(row.key), seen.whys.get(row.key)),
         }
-        for row, age in zip(rows, ages, strict=True)
+        for gang, row, age in zip(memo.gangs.of(rows), rows, ages, strict=True)
     ]
     return {
         "name": printable(facts.name),
@@ -189,15 +194,15 @@ def _node(node: Node, group: int) -> list[Any]:
     ]
 
 
-def _gang(row: GangRow, queue: int, age: int) -> dict[str, Any]:
+def _gang(row: GangRow) -> dict[str, Any]:
     """
     Give what a gang is, and how much of it there is.
     """
     return {
         "name": printable(row.key),
-        "queue": queue,
+        "queue": -1,
         "priority": row.priority,
-        "age": age,
+        "age": 0,
         "pods": [row.pods.total(), row.minimum, row.total],
         "gpus": [row.gpus, row.used],
     }
@@ -216,7 +221,8 @@ def _said(row: GangRow, line: GangLine | None, why: Why | None) -> dict[str, Any
         told = why_shown(row.gang, row.state, why)
         state, reason = row.state, told.reason if told else ""
         message = told.message if told else ""
-    return {"state": state, "reason": reason, "message": printable(message)}
+    message = printable(message) if message else ""
+    return {"state": state, "reason": reason, "message": message}
 
 
 def _queues(

@@ -2,9 +2,10 @@
 What is on each node, gang by gang: the GPUs of running, coming and leaving pods.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 from models.devices.gpu_counts import in_gpus, shares_asked, shares_held
@@ -21,6 +22,7 @@ RUNS, ENDS, PROMISED, BOUND, EVICTED, MOVED, KEPT = "r", "t", "p", "b", "e", "m"
 How pods are there: they run, terminate, have a place promised by an earlier round; or
 by this plan are bound, evicted, moved away, have a place kept for them.
 """
+_MOST_SIZES = 1024
 _OTHERS, _TAKEN = -1, "o"
 """
 Pods of others, and how these are there.
@@ -108,19 +110,16 @@ class _Gathered:
         """
         part = part_of(requests)
         gpus = num_gpus(requests) if part else shares_asked(requests) // SHARES_PER_GPU
-        works: Counter[int] = Counter()
         for node, how, devices in stays:
             place = self._at.get(node)
             if place is None:
                 continue
             if how in _AFTER:
-                works[self._memory[place]] += 1
+                self._after += shares_held(requests, self._memory[place])
             self._there[place][gang, how] += gpus
             if part is not None and devices:
                 size = _thousandths(part, self._memory[place])
                 self._parts[place] += [(gang, x.device, size, how) for x in devices]
-        for memory, pods in works.items():
-            self._after += shares_held(requests, memory) * pods
 
     def cells(self) -> GpuCells:
         """
@@ -138,6 +137,7 @@ class _Gathered:
         return GpuCells(rows, in_gpus(self._after), parts)
 
 
+@lru_cache(_MOST_SIZES)
 def _thousandths(part: GpuPart, memory: int) -> int:
     """
     Give the part of each of its devices that counts as taken.
