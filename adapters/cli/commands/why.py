@@ -134,14 +134,16 @@ def _of_all(
         known = {*queues.values(), *(each.name for each in scenario.snapshot.queues)}
         if queue not in {None, *known}:
             raise NotThereError("queue", f"{queue}", sorted(known), scenario.source)
+
+        def wanted(name: str) -> bool:
+            there = namespace in {None, name.partition("/")[0]}
+            return there and queue in {None, queues[name]}
+
         found = why_all_wait(
             scenario.snapshot,
             policy,
             plan,
-            wanted=lambda name: (
-                namespace in {None, name.partition("/")[0]}
-                and queue in {None, queues[name]}
-            ),
+            wanted=wanted,
             progress=lambda done, whole: progress.say(f"why: {done} of {whole} gangs"),
         )
     warn_of(plan, debug=debug)
@@ -152,7 +154,8 @@ def _of_all(
         return
     from adapters.cli.views.why_view import summary_lines
 
-    say(*summary_lines(found, screen_width()))
+    reserved = sum(x.state == "Reserved" and wanted(x.name) for x in plan.gangs)
+    say(*summary_lines(found, screen_width(), reserved))
 
 
 def _planned(

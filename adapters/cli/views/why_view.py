@@ -70,13 +70,22 @@ def _in_line(place: PlaceInLine) -> str:
     return f"In line: {of}, {ordinal(place.in_queue)} of its queue{first}"
 
 
-def summary_lines(found: WhySummary, width: int | None) -> Iterator[str]:
+def summary_lines(
+    found: WhySummary, width: int | None, reserved: int = 0
+) -> Iterator[str]:
     """
     Say what holds back how many, and what would start most.
+
+    Besides, some may have places ``reserved`` that are not free yet.
     """
+    if reserved:
+        has = "has its" if reserved == 1 else "have their"
+        yield f"{counted(reserved, 'gang')} {has} places reserved, until others leave."
     if not found.gangs:
-        yield "Nothing waits."
+        yield "Nothing else waits." if reserved else "Nothing waits."
         return
+    if reserved:
+        yield ""
     rows = [
         (one.rule.value, one.at or NOTHING, f"{one.gangs:,}", shown_gpus(one.gpus))
         for one in found.blockers

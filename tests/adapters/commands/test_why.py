@@ -155,3 +155,11 @@ def test_a_summary_of_a_recorded_round_is_refused_before_a_cluster_is_asked(caps
     assert 2 == run(["why", "--summary", "--round", "r2"])
 
     assert "not for a recorded round" in capsys.readouterr().err
+
+
+def test_a_summary_tells_of_places_that_are_not_free_yet(capsys):
+    assert 0 == run(["why", "--summary", "scenarios/demo/reclaim.yaml"])
+
+    said = capsys.readouterr().out
+    assert "2 gangs have their places reserved, until others leave." in said
+    assert "Nothing waits." not in said
