@@ -200,9 +200,7 @@ def _gang(row: GangRow) -> dict[str, Any]:
     """
     return {
         "name": printable(row.key),
-        "queue": -1,
         "priority": row.priority,
-        "age": 0,
         "pods": [row.pods.total(), row.minimum, row.total],
         "gpus": [row.gpus, row.used],
     }

@@ -269,9 +269,15 @@ def leaving_soon(facts: Facts) -> Iterator[tuple[str, Resources]]:
     for fact in facts.gangs.values():
         for leaf in pod_sets(fact.gang.tree):
             for pod in leaf.pods:
-                young = pod.seconds < LONGEST_LEAVING
-                if pod.phase is PodPhase.TERMINATING and young and pod.node:
+                if is_leaving(pod) and pod.node:
                     yield pod.node, leaf.requests
+
+
+def is_leaving(pod: Pod) -> bool:
+    """
+    Tell whether a pod terminates, and not for too long to be counted on to go.
+    """
+    return pod.phase is PodPhase.TERMINATING and pod.seconds < LONGEST_LEAVING
 
 
 def is_stale(policy: Policy, facts: Facts, key: str) -> bool:

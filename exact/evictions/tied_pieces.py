@@ -5,8 +5,8 @@ Pieces of nodes in a step of the small model: free once all have left who are ti
 from collections import defaultdict
 from collections.abc import Iterator
 
-from exact.evictions.step import LONGEST_LEAVING, Rows, Step
-from models.gangs import ON_A_NODE, Pod, PodPhase, pod_sets
+from exact.evictions.step import Rows, Step, is_leaving
+from models.gangs import ON_A_NODE, Pod, pod_sets
 from models.resources import Resources
 
 Place = tuple[str, int]
@@ -17,10 +17,11 @@ def add_freed(step: Step, soon: Rows, leaves: Rows) -> None:
     """
     Add to what is left soon, and to what may be left, what pieces hold.
     """
-    for (node, _), held in _freed_soon(step):
+    mine = [*_freed_soon(step)]
+    for (node, _), held in mine:
         for name, amount in held.items():
             soon[node, name].append(amount)
-    _add_literals(step, leaves, [*_freed_soon(step)])
+    _add_literals(step, leaves, mine)
 
 
 def add_beside_frozen(
@@ -76,8 +77,7 @@ def _add_literals(
 
 
 def _is_leaving(step: Step, pod: Pod) -> bool:
-    young = pod.seconds < LONGEST_LEAVING
-    return step.promises and pod.phase is PodPhase.TERMINATING and young
+    return step.promises and is_leaving(pod)
 
 
 def _pieces(step: Step) -> Iterator[Piece]:

@@ -37,11 +37,11 @@ class NewParts:
             max(0, had + new) for had, new in zip(before, more.tolist(), strict=True)
         )
         kind, shared = room.kind(node, rows[node])
-        had = rows[node] + request * count
         if request[room.devices.block].any():
+            had = rows[node] + request * count
             rows[node, room.gpu] += room.kind(node, had)[1] - shared
         if request[room.tied.block].any():
-            at = np.array([node, node])
+            at, had = np.array([node, node]), rows[node] + request * count
             before, after = room.tied.free(at, np.array([had, rows[node]]))
             rows[node] += after - before
         self._content[node] = content

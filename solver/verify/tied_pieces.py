@@ -20,17 +20,21 @@ def free_pieces(
     Later, evicted and moved pods have left, and those that had begun to; but for some
     that count as ``staying``.
     """
-    concerned = {node.name: node.tied for node in evidence.nodes.values() if node.tied}
+    nodes = evidence.snapshot.nodes
+    concerned = evidence.memo.of_nodes(
+        "tied", nodes, lambda: {node.name: node.tied for node in nodes if node.tied}
+    )
     if not concerned:
         return {}
     gone = {step.operation.pod for step in evidence.steps if later and step.takes}
+    gone.difference_update(staying)
     there: Counter[tuple[str, int]] = Counter()
     for gang in evidence.snapshot.gangs:
         for leaf in pod_sets(gang.tree):
             for pod in leaf.pods:
                 if not pod.tied or pod.phase not in ON_A_NODE:
                     continue
-                leaves = f"{gang.namespace}/{pod.name}" in gone.difference(staying)
+                leaves = f"{gang.namespace}/{pod.name}" in gone
                 if not leaves and not (later and is_leaving(pod)):
                     there.update((pod.node or "", number) for number in pod.tied)
     return {

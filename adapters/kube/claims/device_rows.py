@@ -30,7 +30,7 @@ HeldBins = Counter[tuple[Content, ...]]
 """
 The bins of a node by what they can hold.
 """
-Tied = tuple[tuple[Holder, ...], Resources]
+TogetherGiven = tuple[tuple[Holder, ...], Resources]
 """
 Who has bins in common, and how much more a node offers once all of them have left.
 """
@@ -57,7 +57,7 @@ class DeviceRows:
     closed: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[Item, str] = field(default_factory=dict)
     given: Mapping[str, Resources] = field(default_factory=dict)
-    tied: Mapping[str, Sequence[Tied]] = field(default_factory=dict)
+    tied: Mapping[str, Sequence[TogetherGiven]] = field(default_factory=dict)
 
     def asked(self, numbers: Mapping[Item, int]) -> Resources:
         """
@@ -104,7 +104,7 @@ def device_rows(
         for one in changes.values()
         for key, change in one.each.items()
     }
-    tied: dict[str, list[Tied]] = {}
+    tied: dict[str, list[TogetherGiven]] = {}
     for node, one in changes.items():
         for who, change, between in one.tied:
             tied.setdefault(node, []).append((who, _counted(change, counts)))
