@@ -101,6 +101,17 @@ class Deeds:
             seconds=self.clock() - began,
         )
 
+    def why_not_there(self, operation: Operation) -> Answer:
+        """
+        Say why the node of an operation takes nothing any more; no words where it does.
+        """
+        record = self.cache.node(operation.node)
+        if record is None:
+            return "refused", f"node {operation.node} is gone"
+        if record.node.unschedulable:
+            return "again", f"node {operation.node} takes nothing new any more"
+        return NO_ANSWER
+
     def _tried(
         self, operation: Operation, act: Callable[[Operation], Answer]
     ) -> Answer:
@@ -131,11 +142,8 @@ class Deeds:
             seconds -= _SLICE
 
     def _bound(self, operation: Operation) -> Answer:
-        record = self.cache.node(operation.node)
-        if record is None:
-            return "refused", f"node {operation.node} is gone"
-        if record.node.unschedulable:
-            return "again", f"node {operation.node} takes nothing new any more"
+        if (answer := self.why_not_there(operation)) != NO_ANSWER:
+            return answer
         try:
             self.devices.take_turn(operation)
             answer = self._written(operation, self.devices.notes(operation))

@@ -32,7 +32,8 @@ class _HeldGang:
     """
     Binds of one gang, or gang group, that wait for volumes; it may grow meanwhile.
 
-    ``over`` is why it is given up, ``result`` what its receipts then say.
+    ``claims`` has the uids of those that its pods mount.  ``over`` is why it is given
+    up, ``result`` what its receipts then say.
     """
 
     name: str
@@ -40,6 +41,7 @@ class _HeldGang:
     steps: tuple[Operation, ...]
     since: float
     told: ToldClaims
+    claims: dict[str, str]
     over: str = ""
     result: Result = "again"
 
@@ -100,14 +102,14 @@ class VolumeBinder:
         """
         Tell all claims of a gang their nodes, and hold its pods; else let go of all.
         """
-        nodes: dict[str, str] = {}
+        nodes, claims = dict[str, str](), dict[str, str]()
         for step in steps:
             for key, claim, _ in self._claims.of(step):
+                claims[key] = "" if claim is None else claim.uid
                 if claim is None or not claim.is_bound:
                     nodes.setdefault(key, step.node)
-        held = _HeldGang(
-            name, turn, tuple(steps), self._deeds.clock(), ToldClaims(nodes)
-        )
+        now, told = self._deeds.clock(), ToldClaims(nodes)
+        held = _HeldGang(name, turn, tuple(steps), now, told, claims)
         receipts = carry_out(
             steps, lambda step: self._deeds.done(step, lambda s: self._told(held, s))
         )
@@ -178,31 +180,35 @@ class VolumeBinder:
         """
         Tell whether all claims of a gang are bound, or it is given up.
         """
-        if held.over:
-            return True
-        is_bound = True
-        for step in held.steps:
-            pods = [p for p in self._cache.pods_named([step.pod]) if p.uid == step.uid]
-            if not pods or pods[0].phase is not PodPhase.PENDING:
-                held.over = f"pod {step.pod} is gone, or no longer waits"
-                return True
-            for key, claim, number in self._claims.of(step):
-                if claim is not None and number < held.told.claims.get(key, 0):
-                    is_bound = False  # what we wrote has not come back yet
-                elif why := self._why_over(held, step, key, claim):
-                    held.over = why
-                    return True
-                else:
-                    is_bound = is_bound and claim is not None and claim.is_bound
-        if is_bound:
+        bound = [self._is_bound(held, step) for step in held.steps if not held.over]
+        if held.over or all(bound):
             return True
         if self._deeds.clock() > held.since + self._within:
             held.over, held.result = (
                 f"its volumes were not there within {self._within:.0f} s",
                 "refused",
             )
-            return True
-        return False
+        return bool(held.over)
+
+    def _is_bound(self, held: _HeldGang, step: Operation) -> bool:
+        """
+        Tell whether all claims of a pod are bound, or note why its gang is given up.
+        """
+        pods = [p for p in self._cache.pods_named([step.pod]) if p.uid == step.uid]
+        if (answer := self._deeds.why_not_there(step)) != NO_ANSWER:
+            held.result, held.over = answer
+        elif not pods or pods[0].phase is not PodPhase.PENDING:
+            held.over = f"pod {step.pod} is gone, or no longer waits"
+        is_bound = not held.over
+        for key, claim, number in self._claims.of(step) if is_bound else ():
+            if claim is not None and number < held.told.claims.get(key, 0):
+                is_bound = False  # what we wrote has not come back yet
+            elif why := self._why_over(held, step, key, claim):
+                held.over = why
+                return False
+            else:
+                is_bound = is_bound and claim is not None and claim.is_bound
+        return is_bound
 
     def _why_over(
         self, held: _HeldGang, step: Operation, key: str, claim: ClaimRecord | None
@@ -212,6 +218,8 @@ class VolumeBinder:
         """
         if claim is None:
             return f"claim {key} is gone, or cannot be read"
+        if claim.is_leaving or claim.uid != held.claims[key]:
+            return f"claim {key} is being deleted, or another one"
         if claim.is_bound:
             where = self._claims.why_elsewhere(claim, step)
             return where and f"claim {key}: {where}"

@@ -76,7 +76,7 @@ class VolumeWriter:
         for _ in range(MOST_TRIES):
             raw = self._transport.call("GET", _path(volume), rule=VOLUME_RULE)
             found = volume_record(raw)
-            if _is_given(found, key):
+            if _is_given(found, key, claim.uid):
                 return number_of(found.version)
             if not found.is_free:
                 return "again", f"volume {volume} is no longer free for claim {key}"
@@ -95,8 +95,9 @@ class VolumeWriter:
         return self._transport.call("PATCH", _path(volume), body, rule=VOLUME_RULE)
 
 
-def _is_given(volume: VolumeRecord, claim: str) -> bool:
-    return volume.kept_for is not None and "/".join(volume.kept_for[:2]) == claim
+def _is_given(volume: VolumeRecord, claim: str, uid: str = "") -> bool:
+    space, name, owner = volume.kept_for or ("", "", "")
+    return f"{space}/{name}" == claim and ("" in {uid, owner} or uid == owner)
 
 
 def _phase(raw: Raw) -> str:

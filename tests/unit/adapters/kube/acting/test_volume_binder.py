@@ -55,9 +55,11 @@ class Stage:
         self.api.put(pod_path(f"g-{i}"), raw)
         self.cache.shelf(PODS).put(f"default/g-{i}", 1, pod_record(raw), "1")
 
-    def claim(self, i: int, said: dict | None = None, **spec: str) -> None:
-        meta = {"name": f"c{i}", "namespace": "default", "uid": f"uid-c{i}"}
-        meta["annotations"] = said or {}
+    def claim(
+        self, i: int, said: dict | None = None, meta: dict | None = None, **spec: str
+    ) -> None:
+        own = {"name": f"c{i}", "namespace": "default", "uid": f"uid-c{i}"}
+        meta = own | {"annotations": said or {}} | (meta or {})
         phase = "Bound" if "volumeName" in spec else "Pending"
         raw = {"metadata": meta, "spec": spec, "status": {"phase": phase}}
         self.api.put(claim_path(f"c{i}"), raw)
@@ -228,6 +230,66 @@ def test_a_pod_that_goes_meanwhile_ends_it(stage):
 
     assert ["again", "again"] == stage.results(stage.sink.due())
     assert [None, None] == stage.selected()
+
+
+@pytest.mark.parametrize(
+    "meta", [{"uid": "another"}, {"deletionTimestamp": "2026-11-28T12:00:00Z"}]
+)
+@pytest.mark.parametrize("is_local", [True, False])
+def test_a_claim_made_anew_or_deleted_meanwhile_ends_it(stage, meta, is_local):
+    if is_local:
+        stage.local(disk0="z0", disk1="z1")
+    stage.begin()
+    stage.hear(0, 1)
+    for name in ("disk0", "disk1") if is_local else ():
+        stage.hear_of(name)
+    early = stage.sink.due()
+    stage.claim(1, meta=meta, storageClassName="local")
+
+    assert early is None
+    assert ["again", "again"] == stage.results(stage.sink.due())
+    assert "default/c1 is being deleted, or another one" in stage.receipts[0].message
+    assert {} == stage.given()
+    assert [None, None] == stage.selected()
+
+
+def test_a_claim_that_is_deleted_once_it_has_its_volume_binds_no_half_gang(stage):
+    stage.begin()
+    stage.bound(0)
+    has = DONE | {SELECTED: "n1"}
+    leaves = {"deletionTimestamp": "2026-11-28T12:00:00Z"}
+    stage.claim(1, has, meta=leaves, volumeName="pv1")
+
+    assert ["again", "again"] == stage.results(stage.sink.due())
+    assert [None, None] == stage.nodes
+
+
+def test_a_volume_that_an_older_claim_of_that_name_has_is_not_free(stage):
+    stage.local(disk0="z0", disk1="z1")
+    path = "/api/v1/persistentvolumes/disk1"
+    older = {"claimRef": {"namespace": "default", "name": "c1", "uid": "older"}}
+    raw = stage.api.objects[path]
+    stage.api.put(path, {**raw, "spec": {**raw["spec"], **older}})
+
+    assert ["skipped", "again"] == stage.begin()
+    assert "disk1 is no longer free" in stage.receipts[1].message
+
+
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_a_node_that_takes_nothing_more_binds_no_half_gang(stage, is_gone):
+    stage.begin()
+    stage.bound(0)
+    stage.bound(1)
+    if is_gone:
+        stage.cache.shelf(NODES).drop("n1", "9")
+    else:
+        meta = {"name": "n1", "labels": {"zone": "z1"}}
+        node = {"metadata": meta, "spec": {"unschedulable": True}}
+        stage.cache.shelf(NODES).put("n1", 9, node_record(node), "9")
+
+    assert ["refused" if is_gone else "again"] * 2 == stage.results(stage.sink.due())
+    assert "node n1" in stage.receipts[0].message
+    assert [None, None] == stage.nodes
 
 
 def test_where_a_claim_cannot_be_told_the_others_are_let_go(stage):
