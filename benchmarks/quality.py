@@ -21,7 +21,7 @@ from models.errors import PlanRejectedError
 from models.plan import Plan
 from models.policy import Policy, Tier
 from models.snapshot import Snapshot
-from solver.problem.problem import problem_of
+from solver.problem.when_empty.shared_out import shared_out
 
 Vector = dict[tuple[str, int | None], int]
 _TIE_TIERS = frozenset({"packing", "order"})
@@ -124,7 +124,7 @@ def exact_vector(snapshot: Snapshot, policy: Policy) -> Vector:
     """
     Give the best values by the exact model; what is zero is left out.
     """
-    shares = problem_of(snapshot, policy).shares
+    shares = shared_out(snapshot, policy, devices=False).shares
     found = best(snapshot, policy, shares)
     return {(name, band): value for name, band, value in found if value}
 

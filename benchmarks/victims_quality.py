@@ -27,7 +27,7 @@ from models.errors import PlanRejectedError
 from models.plan import Plan
 from models.policy import Limits, Policy
 from models.snapshot import Snapshot
-from solver.problem.problem import problem_of
+from solver.problem.when_empty.shared_out import shared_out
 
 
 @dataclass(slots=True)
@@ -127,4 +127,4 @@ def _is_best(
 
 
 def _shares(snapshot: Snapshot, policy: Policy) -> Mapping[str, Mapping[str, int]]:
-    return problem_of(snapshot, policy).shares
+    return shared_out(snapshot, policy, devices=False).shares

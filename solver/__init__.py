@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from solver.problem.gang_state import standing as standing
     from solver.problem.pod_counts import beyond_quotas as beyond_quotas
     from solver.problem.pod_values import PodValues as PodValues
-    from solver.problem.problem import problem_of as problem_of
+    from solver.problem.when_empty.shared_out import shared_out as shared_out
     from solver.round import RoundMemo as RoundMemo
     from solver.round import decide as decide
     from solver.run_times.time_left import RunTimeForecast as RunTimeForecast
@@ -56,7 +56,7 @@ _ROOMS = {
     "problem.gang_state": ("satisfied_after", "standing"),
     "problem.pod_counts": ("beyond_quotas",),
     "problem.pod_values": ("PodValues",),
-    "problem.problem": ("problem_of",),
+    "problem.when_empty.shared_out": ("shared_out",),
     "round": ("RoundMemo", "decide"),
     "run_times.time_left": ("RunTimeForecast", "TimeLeft", "ran_for"),
     "run_times.told_ends": ("ToldEnds",),

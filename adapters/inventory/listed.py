@@ -11,7 +11,7 @@ from models.resources import format_duration
 from models.snapshot import Snapshot
 from models.why.reasons import Waiting
 from models.why.verdicts import verdict_named
-from solver import RoundAsked, StartsAsked, problem_of
+from solver import RoundAsked, StartsAsked, shared_out
 
 SIZE_PROVEN, LEAST_PROVEN = 30_000, 8
 """
@@ -114,5 +114,5 @@ def certain_whys(snapshot: Snapshot, policy: Policy) -> dict[str, Why]:
     """
     Say why gangs cannot start whatever is planned: pods, queues and sizes say so.
     """
-    blocked = problem_of(snapshot, policy).blocked
+    blocked = shared_out(snapshot, policy, devices=False).blocked
     return {key: _why(waiting) for key, waiting in blocked.items()}

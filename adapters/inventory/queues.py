@@ -13,7 +13,7 @@ from models.devices.gpu_counts import shown_amount, written_name
 from models.memory.usage_hours import format_usage
 from models.queues import Queue
 from models.resources import GPU, GPU_SHARE, SHARES_PER_GPU
-from solver import FairPart, RoundMemo, fair_parts, problem_of
+from solver import FairPart, RoundMemo, fair_parts, shared_out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,11 +167,12 @@ def rows_without_gangs(seen: Seen, memo: RoundMemo | None = None) -> Iterator[Qu
     Walk the queues of a snapshot by name, with their numbers only.
     """
     known = None if memo is None else memo.problem
-    problem = problem_of(seen.snapshot, seen.policy, None, known)
-    times = {name: _over_time(seen, name) for name in problem.queues.named}
+    found = shared_out(seen.snapshot, seen.policy, known, devices=False)
+    queues = found.given.queues
+    times = {name: _over_time(seen, name) for name in queues.named}
     for queue in seen.snapshot.queues:
-        used = problem.queues.running.get(queue.name, {})
-        shares = problem.shares.get(queue.name, {})
+        used = queues.running.get(queue.name, {})
+        shares = found.shares.get(queue.name, {})
         yield QueueRow(
             queue=queue,
             gangs={},
@@ -185,7 +186,7 @@ def rows_without_gangs(seen: Seen, memo: RoundMemo | None = None) -> Iterator[Qu
                     kept=queue.rule(name).kept,
                     over_time=times[name].get(queue.name),
                 )
-                for name in problem.queues.named
+                for name in queues.named
             },
         )
 

@@ -15,7 +15,7 @@ from adapters.compare.tier_words import SCALES, shown, tier_name
 from adapters.inventory.gangs import GangRow, RowsMemo, why_shown
 from adapters.inventory.listed import Seen, Why
 from adapters.inventory.queues import QueueRow, rows_without_gangs
-from adapters.ui.gpu_cells import GpuCells, cells_of, parts_of_others
+from adapters.ui.gpu_cells import GpuCells, StaysMemo, cells_of, parts_of_others
 from models.devices.gpu_counts import in_gpus, shares_asked
 from models.errors import printable
 from models.memory.aged_gangs import ages_of
@@ -47,6 +47,7 @@ class FramesMemo:
 
     def __init__(self) -> None:
         self.rows = RowsMemo()
+        self.stays = StaysMemo()
         self.gangs: Kept[GangRow, dict[str, Any]] = Kept(_gang)
         self.round = RoundMemo()
 
@@ -59,23 +60,20 @@ def frame_document(
     """
     memo = memo or FramesMemo()
     rows = memo.rows.of(seen.snapshot)
-    index = {row.key: at for at, row in enumerate(rows)}
     lines = {} if plan is None else {line.name: line for line in plan.gangs}
     queues = _queues(seen, rows, memo)
     places = {queue["name"]: at for at, queue in enumerate(queues)}
     queue_at = {x: places.get(printable(x), -1) for x in {row.queue for row in rows}}
     nodes = _ordered(seen.snapshot.nodes, seen.snapshot.topologies)
-    cells = cells_of(seen.snapshot, nodes, index, plan)
+    cells = cells_of(seen.snapshot, nodes, plan, memo.stays)
     ages = ages_of(seen.snapshot.gangs)
     gangs = [
-        {
-            **gang,
-            "queue": queue_at[row.queue],
-            "age": age,
-            **_said(row, lines.get(row.key), seen.whys.get(row.key)),
-        }
+        {**gang, "queue": queue_at[row.queue], "age": age}
         for gang, row, age in zip(memo.gangs.of(rows), rows, ages, strict=True)
     ]
+    for gang, row in zip(gangs, rows, strict=True):
+        if row.key in lines or row.key in seen.whys:
+            gang.update(_said(row, lines.get(row.key), seen.whys.get(row.key)))
     return {
         "name": printable(facts.name),
         "began": facts.began,
@@ -196,13 +194,16 @@ def _node(node: Node, group: int) -> list[Any]:
 
 def _gang(row: GangRow) -> dict[str, Any]:
     """
-    Give what a gang is, and how much of it there is.
+    Give what a gang is, and how much of it there is, where nobody says more of it.
     """
     return {
         "name": printable(row.key),
         "priority": row.priority,
         "pods": [row.pods.total(), row.minimum, row.total],
         "gpus": [row.gpus, row.used],
+        "queue": -1,
+        "age": row.seconds,
+        **_said(row, None, None),
     }
 
 

@@ -10,11 +10,12 @@ from typing import Protocol
 
 from models.devices.gpu_counts import in_gpus, shares_asked, shares_held
 from models.devices.gpu_parts import WHOLE, GpuDevice, GpuPart, counts_as, part_of
-from models.gangs import PodPhase, PodSet, pod_sets
+from models.gangs import Gang, PodPhase, PodSet, pod_sets
 from models.memory.aged_gangs import still
+from models.memory.kept import Kept
 from models.nodes import Node
 from models.plan import Operation, Plan
-from models.resources import GPU_SHARE, SHARES_PER_GPU, Resources, num_gpus
+from models.resources import GPU_SHARE, SHARES_PER_GPU, num_gpus
 from models.snapshot import Snapshot
 
 RUNS, ENDS, PROMISED, BOUND, EVICTED, MOVED, KEPT = "r", "t", "p", "b", "e", "m", "k"
@@ -42,9 +43,10 @@ class _Walked(Protocol):
         """
 
 
-_Stay = tuple[str, str, tuple[GpuDevice, ...]]
+_Stay = tuple[str, str, int, int, tuple[tuple[int, int], ...]]
 """
-A place of a pod: on which node, how, and on which devices.
+A place of a pod: on which node, how, whole GPUs, all that it holds in 1/7000 of one,
+and the thousandths of each device of which it has a part.
 """
 
 
@@ -61,21 +63,43 @@ class GpuCells:
     parts: Mapping[int, Sequence[tuple[int, int, int, str]]]
 
 
+class StaysMemo:
+    """
+    Where pods of gangs are that stay, while no plan makes something of them.
+
+    It may be dropped at any time.
+    """
+
+    def __init__(self) -> None:
+        self._memories: Mapping[str, int] = {}
+        self._stays: Kept[Gang, tuple[_Stay, ...]] = Kept(self._make)
+
+    def _make(self, gang: Gang) -> tuple[_Stay, ...]:
+        return tuple(_stays(gang, self._memories, {}))
+
+    def of(self, snapshot: Snapshot, plan: Plan | None) -> Iterator[Iterable[_Stay]]:
+        """
+        Walk the gangs of a snapshot, each with all places of its pods.
+        """
+        memories = {node.name: node.gpu_memory for node in snapshot.nodes}
+        if memories != self._memories:
+            self._memories, self._stays = memories, Kept(self._make)
+        steps = {} if plan is None else {step.pod: step for step in plan.operations}
+        moved = {step.gang for step in steps.values()}
+        gangs = still(snapshot.gangs)
+        for gang, stays in zip(gangs, self._stays.of(gangs), strict=True):
+            yield _stays(gang, memories, steps) if gang.key in moved else stays
+
+
 def cells_of(
-    snapshot: Snapshot,
-    nodes: _Walked,
-    gangs: Mapping[str, int],
-    plan: Plan | None,
+    snapshot: Snapshot, nodes: _Walked, plan: Plan | None, memo: StaysMemo
 ) -> GpuCells:
     """
     Gather what is on each node, now and by a plan.
     """
-    steps = {} if plan is None else {step.pod: step for step in plan.operations}
     found = _Gathered([node for _, node in nodes.walk()])
-    for gang in still(snapshot.gangs):
-        for leaf in pod_sets(gang.tree):
-            stays = _stays(gang.namespace, leaf, steps)
-            found.add(gangs[gang.key], leaf.requests, stays)
+    for at, stays in enumerate(memo.of(snapshot, plan)):
+        found.add(at, stays)
     return found.cells()
 
 
@@ -99,27 +123,23 @@ class _Gathered:
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = nodes
         self._at = {node.name: place for place, node in enumerate(nodes)}
-        self._memory = [node.gpu_memory for node in nodes]
         self._there = [defaultdict[tuple[int, str], int](int) for _ in nodes]
         self._parts = defaultdict[int, list[tuple[int, int, int, str]]](list)
         self._after = 0
 
-    def add(self, gang: int, requests: Resources, stays: Iterable[_Stay]) -> None:
+    def add(self, gang: int, stays: Iterable[_Stay]) -> None:
         """
-        Add the places of a leaf's pods.
+        Add the places of a gang's pods.
         """
-        part = part_of(requests)
-        gpus = num_gpus(requests) if part else shares_asked(requests) // SHARES_PER_GPU
-        for node, how, devices in stays:
+        for node, how, gpus, held, parts in stays:
             place = self._at.get(node)
             if place is None:
                 continue
             if how in _AFTER:
-                self._after += shares_held(requests, self._memory[place])
+                self._after += held
             self._there[place][gang, how] += gpus
-            if part is not None and devices:
-                size = _thousandths(part, self._memory[place])
-                self._parts[place] += [(gang, x.device, size, how) for x in devices]
+            if parts:
+                self._parts[place] += [(gang, at, size, how) for at, size in parts]
 
     def cells(self) -> GpuCells:
         """
@@ -147,10 +167,26 @@ def _thousandths(part: GpuPart, memory: int) -> int:
 
 
 def _stays(
-    namespace: str, leaf: PodSet, steps: Mapping[str, Operation]
+    gang: Gang, memories: Mapping[str, int], steps: Mapping[str, Operation]
 ) -> Iterator[_Stay]:
     """
-    Walk all places of a leaf's pods, now and by a plan.
+    Walk all places of a gang's pods, now and by a plan.
+    """
+    for leaf in pod_sets(gang.tree):
+        asked, part = leaf.requests, part_of(leaf.requests)
+        gpus = num_gpus(asked) if part else shares_asked(asked) // SHARES_PER_GPU
+        for node, how, devices in _places(gang.namespace, leaf, steps):
+            memory = memories.get(node, 0)
+            size = _thousandths(part, memory) if part is not None and devices else 0
+            parts = tuple([(x.device, size) for x in devices]) if part else ()
+            yield node, how, gpus, shares_held(asked, memory), parts
+
+
+def _places(
+    namespace: str, leaf: PodSet, steps: Mapping[str, Operation]
+) -> Iterator[tuple[str, str, tuple[GpuDevice, ...]]]:
+    """
+    Walk the places of a leaf's pods: on which node, how, and on which devices.
     """
     for pod in leaf.pods:
         step = steps.get(f"{namespace}/{pod.name}") if steps else None

@@ -20,15 +20,14 @@ from solver.evict.moved_gangs import Mover, movers_of
 from solver.evict.rights.hand_rights import HandRights
 from solver.evict.settled import is_settled
 from solver.evict.victims import Victims
-from solver.evict.who_stays import beside_who_stays
 from solver.place.complete import complete
 from solver.place.draft import Draft
 from solver.place.greedy import in_queue_order, start_entitled
-from solver.place.round_state import RoundState
+from solver.place.round_state import RoundState, around_now
 from solver.place.stranded import strands_reserved
 from solver.problem.gang_state import Standing
 from solver.problem.leaving_pods import loss_of
-from solver.problem.pod_shapes import shapes_of
+from solver.problem.pod_shapes import shapes_of, where_neighbours_let
 from solver.problem.problem import Problem, Step, Unit
 from solver.problem.when_empty.never_starts import needed
 from solver.score.tier import LOSSES, TierKey
@@ -368,5 +367,20 @@ def _later(problem: Problem, movers: Sequence[Mover], victims: Victims) -> Probl
                 else np.concatenate([shapes.let, np.ones_like(more.allowed[fresh])])
             ),
         )
-    problem = beside_who_stays(replace(problem, shapes=shapes), victims)
+    problem = _beside_who_stays(replace(problem, shapes=shapes), victims)
     return problem.in_room(problem.room.later)
+
+
+def _beside_who_stays(problem: Problem, victims: Victims) -> Problem:
+    """
+    See others around as when all are gone who leave; who may, keeps nobody away.
+    """
+    if problem.around is None:
+        return problem
+    later = replace(problem, around=problem.around.afterwards())
+    found = around_now(later) or problem.around
+    for host, here in victims.on_node.items():
+        for victim in (victim for alike in here.values() for victim in alike):
+            for leaf, _ in victim.pods:
+                found.leave(victim.gang, leaf, host)
+    return replace(later, shapes=where_neighbours_let(problem.shapes, found))

@@ -18,6 +18,7 @@ from solver.problem.gang_state import Standing, standing
 from solver.problem.measured_room import room_of
 from solver.problem.node_room import Room
 from solver.problem.pod_counts import census_memo
+from solver.problem.pod_values import PodValues
 from solver.shares.queue_tree import QueueTree
 
 
@@ -46,9 +47,12 @@ class GivenRound:
     queues: QueueTree
     room: Room
     written: Mapping[str, Gang]
+    values: PodValues
 
 
-def given_of(snapshot: Snapshot, policy: Policy, memo: ProblemMemo) -> GivenRound:
+def given_of(
+    snapshot: Snapshot, policy: Policy, memo: ProblemMemo, *, devices: bool = True
+) -> GivenRound:
     """
     Read a snapshot: nodes, pods, gangs that wait, queues and room.
     """
@@ -57,7 +61,8 @@ def given_of(snapshot: Snapshot, policy: Policy, memo: ProblemMemo) -> GivenRoun
     states = memo.standings.of([snapshot.gangs[at] for at in census.open])
     waiting = [state.gang for state in states]
     moves = policy.evict.consolidate and policy.has("disruption")
-    devices = [*holders(snapshot.gangs)] if table.has_parts or table.tied else []
+    devices = devices or any(gang.min_resources for gang in waiting)
+    counted = devices and (table.has_parts or table.tied)
     return GivenRound(
         snapshot=snapshot,
         table=table,
@@ -70,10 +75,11 @@ def given_of(snapshot: Snapshot, policy: Policy, memo: ProblemMemo) -> GivenRoun
             waiting,
             census,
             moves=moves,
-            devices=devices,
+            devices=[*holders(snapshot.gangs)] if counted else [],
             typical=typical_pods(snapshot, policy) if policy.fragments else (),
         ),
         written=by_name(snapshot.gangs),
+        values=PodValues(table.offered),
     )
 
 

@@ -3,7 +3,7 @@ Pods that hold room, those whose room can be counted on, and the census of both.
 """
 
 from models.gangs import Pod, PodPhase, is_complete
-from models.memory.census import Census, CensusMemo
+from models.memory.census import CensusMemo
 from models.policy import LONGEST_LEAVING
 from models.snapshot import Snapshot
 from solver.shares.queue_tree import QueueTree, beyond
@@ -23,19 +23,12 @@ def census_memo() -> CensusMemo:
     return CensusMemo(is_complete, is_leaving)
 
 
-def census_of(snapshot: Snapshot) -> Census:
-    """
-    Count the pods of a snapshot, with nothing kept.
-    """
-    index = {node.name: at for at, node in enumerate(snapshot.nodes)}
-    return census_memo().of(snapshot, index)
-
-
 def beyond_quotas(snapshot: Snapshot) -> dict[str, dict[str, int]]:
     """
     Give what runs in each queue, and below it, beyond its quota.
     """
-    tree = QueueTree.of(snapshot, census_of(snapshot))
+    index = {node.name: at for at, node in enumerate(snapshot.nodes)}
+    tree = QueueTree.of(snapshot, census_memo().of(snapshot, index))
     return {
         queue.name: beyond(queue, tree.running.get(queue.name, {}))
         for queue in snapshot.queues

@@ -5,10 +5,9 @@ Everything later steps compute with is gathered here once, as arrays and small
 records; what cannot be planned leaves with its reason.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from functools import partial
 
 from models.devices.gpu_parts import GpuDevice
 from models.gangs import Gang, is_remembered
@@ -19,27 +18,19 @@ from models.snapshot import Snapshot
 from models.topology import Topology
 from models.why.reasons import Waiting
 from solver.problem.domains import Domains
-from solver.problem.eligibility import blocked_gangs
 from solver.problem.gang_state import Standing, least_need
-from solver.problem.given import GivenRound, ProblemMemo, given_of
+from solver.problem.given import GivenRound, ProblemMemo
 from solver.problem.leaving_pods import Exit, Loss, loss_of
-from solver.problem.neighbours.kept_away import firm_around, with_kept_away
-from solver.problem.neighbours.pods_around import PodsAround, pods_around
-from solver.problem.neighbours.preferred_pods import PreferredPods, preferred_pods
+from solver.problem.neighbours.pods_around import PodsAround
+from solver.problem.neighbours.preferred_pods import PreferredPods
 from solver.problem.node_room import Ints, Places, Room
-from solver.problem.pod_shapes import (
-    Shapes,
-    refitted,
-    shapes_of,
-    where_neighbours_let,
-)
+from solver.problem.pod_shapes import Shapes, refitted
 from solver.problem.pod_values import PodValues
 from solver.problem.priority_bands import Bands, cut_bands
 from solver.problem.running_gangs import Runners
-from solver.problem.stale_gangs import leaving_as_stale
-from solver.problem.when_empty.never_starts import needed, structural_reasons
+from solver.problem.when_empty.never_starts import needed
 from solver.problem.when_empty.possible_room import Possible
-from solver.shares.fair_share import Precedence, fair_shares, with_memory
+from solver.problem.when_empty.shared_out import SharedOut, shared_out
 from solver.shares.queue_tree import QueueTree
 from solver.tuning import DEFAULT, Tuning
 
@@ -189,34 +180,34 @@ def problem_of(
     """
     Gather one round's problem from a snapshot; with any ``memo`` it is the same.
     """
-    given = given_of(snapshot, policy, memo or ProblemMemo())
-    found = _sorted_out(given, policy)
-    bands = _bands(given, found.ready, policy)
+    found = shared_out(snapshot, policy, memo)
+    given = found.given
+    bands, units = _in_bands(found, policy)
     return Problem(
         snapshot=snapshot,
         policy=policy,
         room=given.room,
         shapes=found.shapes,
         queues=given.queues,
-        shares=_shares(given, found, policy),
-        units=tuple(_with_band(unit, bands) for unit in found.units),
+        shares=found.shares,
+        units=tuple(units),
         bands=bands,
-        values=found.values,
-        least_value={s.key: _least_value(s, found.values) for s in found.starting},
+        values=given.values,
+        least_value={s.key: _least_value(s, given.values) for s in _starting(units)},
         positions=_positions(found.ready),
         blocked=found.blocked,
         satisfied=_num_satisfied(snapshot, given.states),
         running_pods=sum(given.census.queues.values()),
         running_gpus=_running_gpus(given),
-        topologies={topology.name: topology for topology in snapshot.topologies},
+        topologies=found.possible.domains.topologies,
         around=found.around,
         preferred=found.preferred,
         states=given.states,
         gangs=overlaid(given.written, given.waiting),
         written=given.written,
-        runners=Runners(snapshot, given.room.index, found.values),
+        runners=Runners(snapshot, given.room.index, given.values),
         domains=found.possible.domains,
-        remembered=_remembered(given, found, policy),
+        remembered=_remembered(found, units, policy),
         stuck=tuple(state for state in found.ready if state.key in found.blocked),
         tuning=tuning or DEFAULT,
     )
@@ -225,62 +216,6 @@ def problem_of(
 def _running_gpus(given: GivenRound) -> int:
     running, pieces = given.census.running(), given.room.pieces
     return sum(gpu_pieces(requests, pieces) * number for requests, number in running)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _SortedOut:
-    """
-    Who is ready to start, and who of them and of all is blocked, with the reason.
-
-    ``shapes`` fit only where neighbours let them; ``possible`` does not ask these.
-    """
-
-    ready: Sequence[Standing]
-    units: Sequence[Unit]
-    blocked: dict[str, Waiting]
-    possible: Possible
-    shapes: Shapes
-    around: PodsAround | None
-    preferred: PreferredPods | None
-    values: PodValues
-
-    @property
-    def starting(self) -> list[Standing]:
-        """
-        List the gangs that start if their unit does.
-        """
-        return [state for unit in self.units if unit.starts for state in unit.states]
-
-
-def _sorted_out(given: GivenRound, policy: Policy) -> _SortedOut:
-    snapshot, states, room = given.snapshot, given.states, given.room
-    preferring = policy.has("neighbours")
-    shapes = shapes_of(room, states.values(), preferring=preferring)
-    blocked = blocked_gangs(snapshot, states, given.queues, room)
-    ready = [s for k, s in states.items() if k not in blocked and not s.satisfied]
-    topologies = {topology.name: topology for topology in snapshot.topologies}
-    domains = Domains(room.nodes, topologies)
-    possible = Possible(room=room, shapes=shapes, domains=domains)
-    blocked |= structural_reasons(states, blocked, possible, given.queues)
-    stale = leaving_as_stale(snapshot.gangs, policy)
-    running, moving = still(snapshot.gangs), policy.evict.consolidate
-    around = pods_around(room, states.values(), running, stale, moving=moving)
-    if around is not None:
-        evicts = policy.evicts(borrowing=False) or policy.evicts(borrowing=True)
-        firm = firm_around(around, room, snapshot.gangs) if evicts else around
-        kept = where_neighbours_let(shapes, firm)
-        blocked = with_kept_away(states, blocked, possible, kept, firm)
-        shapes = where_neighbours_let(shapes, around)
-    return _SortedOut(
-        ready=ready,
-        units=_units(states, blocked),
-        blocked=blocked,
-        possible=possible,
-        shapes=shapes,
-        around=around,
-        preferred=preferred_pods(room, states, snapshot.gangs) if preferring else None,
-        values=PodValues(given.table.offered),
-    )
 
 
 def _positions(ready: Sequence[Standing]) -> dict[str, int]:
@@ -292,41 +227,26 @@ def _positions(ready: Sequence[Standing]) -> dict[str, int]:
 
 
 def _remembered(
-    given: GivenRound, found: _SortedOut, policy: Policy
+    found: SharedOut, units: Iterable[Unit], policy: Policy
 ) -> dict[str, Resources]:
     """
     Give the least that those ask for who have waited so long that they are protected.
     """
     return {
-        state.key: _least_living(state, found.possible, given.queues.named)
-        for state in found.starting
+        state.key: _least_living(state, found.possible, found.given.queues.named)
+        for state in _starting(units)
         if is_remembered(state.gang, policy.waiting.protect_after)
     }
 
 
-def _bands(given: GivenRound, ready: Sequence[Standing], policy: Policy) -> Bands:
-    return cut_bands(
-        [_lowest_priority(together(state, given.states)) for state in ready],
+def _in_bands(found: SharedOut, policy: Policy) -> tuple[Bands, list[Unit]]:
+    given = found.given
+    bands = cut_bands(
+        [_lowest_priority(together(state, given.states)) for state in found.ready],
         policy,
         {gang.priority for gang in still(given.snapshot.gangs)},
     )
-
-
-def _shares(
-    given: GivenRound, found: _SortedOut, policy: Policy
-) -> Mapping[str, Mapping[str, int]]:
-    """
-    Share out what the nodes have, by what runs and what waits and is not blocked.
-    """
-    asking = [
-        s for k, s in given.states.items() if k not in found.blocked and s.num_pending
-    ]
-    return fair_shares(
-        with_memory(given.snapshot.queues, policy.shares.half_life),
-        given.table.totals(given.queues.named),
-        given.queues.requested(found.possible.demand(asking)),
-        Precedence(given.queues.running, partial(given.queues.oldest, given.snapshot)),
-    )
+    return bands, _units(given.states, found.blocked, bands)
 
 
 def _least_living(
@@ -341,8 +261,7 @@ def _least_living(
 
 
 def _num_satisfied(snapshot: Snapshot, states: Mapping[str, Standing]) -> int:
-    complete = len(snapshot.gangs) - len(states)
-    return complete + sum(state.satisfied for state in states.values())
+    return len(snapshot.gangs) - len(states) + sum(s.satisfied for s in states.values())
 
 
 def _least_value(state: Standing, values: PodValues) -> int:
@@ -351,7 +270,7 @@ def _least_value(state: Standing, values: PodValues) -> int:
 
 
 def _units(
-    states: Mapping[str, Standing], blocked: Mapping[str, Waiting]
+    states: Mapping[str, Standing], blocked: Mapping[str, Waiting], bands: Bands
 ) -> list[Unit]:
     units = []
     done: set[str] = set()
@@ -364,8 +283,13 @@ def _units(
             continue
         members = together(state, states)
         done.update(member.key for member in members)
-        units.append(Unit(states=members, starts=True, band=0))
+        band = bands.of(_lowest_priority(members))
+        units.append(Unit(states=members, starts=True, band=band))
     return units
+
+
+def _starting(units: Iterable[Unit]) -> Iterator[Standing]:
+    return (state for unit in units if unit.starts for state in unit.states)
 
 
 def together(state: Standing, states: Mapping[str, Standing]) -> tuple[Standing, ...]:
@@ -376,13 +300,6 @@ def together(state: Standing, states: Mapping[str, Standing]) -> tuple[Standing,
         return (state,)
     names = sorted({state.key, *state.gang.mates} & states.keys())
     return tuple(states[name] for name in names if not states[name].satisfied)
-
-
-def _with_band(unit: Unit, bands: Bands) -> Unit:
-    if not unit.starts:
-        return unit
-    band = bands.of(_lowest_priority(unit.states))
-    return Unit(states=unit.states, starts=True, band=band)
 
 
 def _lowest_priority(states: Iterable[Standing]) -> int:

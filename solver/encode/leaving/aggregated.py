@@ -17,22 +17,17 @@ from solver.encode.capacity import add_class_rows
 from solver.encode.conversion.options import Conversion
 from solver.encode.demand import Demand, pending_shapes
 from solver.encode.devices.device_contents import UNLIKE
-from solver.encode.entitlement import add_entitlement
-from solver.encode.leaving.bounds import add_rights
-from solver.encode.leaving.evicted_units import released
-from solver.encode.leaving.guarantee import add_guarantee
-from solver.encode.leaving.step_rules import only_entitled
+from solver.encode.leaving.step_rules import add_queue_rules, add_rights, released_by
 from solver.encode.leaving.variables import Leaving
 from solver.encode.leaving.who_leaves import add_leaving
 from solver.encode.node_classes import Classes, node_class
-from solver.encode.queue_limit import add_limits
 from solver.encode.tier_rows import tier_sum
 from solver.encode.variables import Linear, TypeVars, Var
 from solver.encode.without_topology import without_topology
 from solver.evict.rights.may_leave import Rights
 from solver.evict.victims import Victims
 from solver.problem.node_room import Ints
-from solver.problem.problem import Problem, Step
+from solver.problem.problem import Problem
 from solver.score.tier import TierKey
 
 
@@ -77,13 +72,8 @@ def encode_coarsely(problem: Problem, victims: Victims, vacated: Ints) -> Coarse
     add_footprints(model, demand)
     leaving = _leaving(model, _unmoved(victims), classes)
     _add_room(model, problem, classes, demand, leaving)
-    paths = {a.queue: problem.queues.path(a.queue) for a in victims.accounts}
-    gone = released(leaving, paths, problem.queues.named)
-    add_limits(model, problem, types, gone)
-    add_entitlement(model, problem, types, gone)
-    if problem.step is Step.ENTITLED:
-        only_entitled(model, types)
-        add_guarantee(model, problem, leaving, types, gone)
+    gone = released_by(problem, leaving)
+    add_queue_rules(model, problem, leaving, types, gone)
     add_rights(model, problem, leaving, types)
     return Coarse(problem, model, types)
 

@@ -8,10 +8,12 @@ from solver.effort.cp_sat import cp_model
 from solver.encode.activation import add_type
 from solver.encode.demand import Demand
 from solver.encode.entitlement import add_entitlement
-from solver.encode.leaving.bounds import add_rights
-from solver.encode.leaving.evicted_units import budget_rows, released
+from solver.encode.leaving.evicted_units import budget_rows, released, units
 from solver.encode.leaving.guarantee import add_guarantee
 from solver.encode.leaving.losses import gangs_touched, lost_pods, lost_work
+from solver.encode.leaving.preempt_bound import add_preempt
+from solver.encode.leaving.reclaim_bound import Reclaim
+from solver.encode.leaving.starts_asked import starts_of
 from solver.encode.leaving.variables import Leaving
 from solver.encode.queue_limit import add_limits
 from solver.encode.queue_rows import Key, placed
@@ -40,16 +42,43 @@ def add_step_rules(
     """
     Ensure what queues, rights and the policy allow the starts of a step.
     """
-    add_limits(model, problem, types, gone)
-    add_entitlement(model, problem, types, gone)
-    if problem.step is Step.ENTITLED:
-        only_entitled(model, types)
-        add_guarantee(model, problem, leaving, types, gone)
+    add_queue_rules(model, problem, leaving, types, gone)
     _start_or_leave(model, leaving, types)
     _keep_mates(model, problem, leaving, types)
     add_rights(model, problem, leaving, types)
     add_policy_bounds(model, problem, [leaving])
     _add_profit(model, problem, leaving, types)
+
+
+def add_queue_rules(
+    model: cp_model.CpModel,
+    problem: Problem,
+    leaving: Leaving,
+    types: Sequence[TypeVars],
+    gone: Mapping[Key, Linear],
+) -> None:
+    """
+    Ensure what queues allow the starts of a step.
+    """
+    add_limits(model, problem, types, gone)
+    add_entitlement(model, problem, types, gone)
+    if problem.step is Step.ENTITLED:
+        only_entitled(model, types)
+        add_guarantee(model, problem, leaving, types, gone)
+
+
+def add_rights(
+    model: cp_model.CpModel,
+    problem: Problem,
+    leaving: Leaving,
+    types: Sequence[TypeVars],
+) -> None:
+    """
+    Ensure that reclaim and preempt stay within what queues and bands allow.
+    """
+    starts = starts_of(model, problem, types)
+    Reclaim(model, problem, leaving, starts).add()
+    add_preempt(model, list(units(leaving, "preempt")), starts)
 
 
 def add_movers(
