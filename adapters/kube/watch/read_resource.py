@@ -55,6 +55,22 @@ class ReadResource(Generic[T]):
         self.shelf.replace({}, "")
         self.version = ""
 
+    def check(self, transport: Transport) -> None:
+        """
+        Ask for the present version: a server does not refuse to watch from a later one.
+
+        Raises
+        ------
+        DisorderError
+            Where we are ahead: the server's store was put back to what it was before.
+        """
+        page = transport.page(self.resource, 1, "", lambda _: None)
+        if number_of(page.version) < number_of(self.version):
+            raise DisorderError(
+                f"{called(self.resource)}: the server is at version {page.version}, "
+                f"before {self.version}"
+            )
+
     def take(self, line: bytes) -> bool:
         """
         Take one event, and tell whether it says anything new.

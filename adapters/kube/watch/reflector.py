@@ -135,6 +135,8 @@ class Reflector(Generic[T]):
         try:
             if not self._read.version:
                 self._list()
+            elif self._failures:
+                self._read.check(self._transport)
             self._watch()
         except NotFoundError:
             return self._lacks()

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from adapters.kube.api.errors import ForbiddenError
+from adapters.kube.api.paths import path_of
 from adapters.kube.watch.pace import State
 from adapters.kube.watch.read_resource import ReadResource
 from models.gangs import PodPhase
-from tests.adapters.kube.api_server import GROUPS, PODS
+from tests.adapters.kube.api_server import GROUPS, PODS, key_of
 from tests.adapters.kube.following import QUICK, Following
 from tests.adapters.kube.raw_pods import raw_pod
 from tests.helpers.eventually import eventually
@@ -40,8 +41,6 @@ def fill(server, count: int) -> None:
 
 
 def wanted(server, resource=PODS) -> list[str]:
-    from adapters.kube.api.paths import path_of
-
     return sorted(server.kinds[path_of(resource)].objects)
 
 
@@ -429,3 +428,23 @@ def test_an_object_that_says_to_be_another_is_passed_by(
 
         assert ["team/good"] == following.names(GROUPS)
         assert [field] == list(reflector.passed_by.values())
+
+
+def test_a_store_that_was_put_back_is_read_anew(server, transport):
+    fill(server, 1)
+    before = server.version
+    fill(server, 40)
+    with Following(transport, PODS) as following:
+        eventually(lambda: server.count("watch", PODS) == 1)
+        server.fault("watch", PODS, "status", code=503)
+        with server.changed:
+            kind = server.kinds[path_of(PODS)]
+            kind.objects = {key_of(raw := raw_pod(0, 0)): raw}
+            kind.log.clear()
+            server.version = before
+        server.end(PODS)
+        eventually(lambda: server.count("watch", PODS) > 2)
+        fill(server, 3)
+        eventually(lambda: wanted(server) == following.names(PODS))
+
+        assert 3 == len(following.names(PODS))
