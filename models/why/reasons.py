@@ -153,6 +153,9 @@ def _readable(facts: Mapping[str, Fact]) -> dict[str, _Shown]:
     shown["after"] = _Shown(_duration(facts.get("seconds", "?")))
     shown |= _holder(shown)
     shown["though"] = _Shown(though(facts))
+    if "leaves" in facts:
+        words = f", {shown['leaves'].fact} more once others have left"
+        shown["besides"] = _Shown(words)
     if "who" in facts:
         shown["whose"] = _Shown(f": {shown['used'].fact} held by {facts['who']}")
     if "nearest" in facts:
@@ -295,8 +298,18 @@ def _amount(facts: Mapping[str, Fact], key: str) -> Fact:
     return fact
 
 
-_OPTIONAL = ("hint", "near", "rest", "though", "where", "whose", "work")
-_AMOUNTS = {"needs", "free", "given", "limit", "used", "total", "largest", "ends"}
+_OPTIONAL = ("besides", "hint", "near", "rest", "though", "where", "whose", "work")
+_AMOUNTS = {
+    "needs",
+    "free",
+    "given",
+    "limit",
+    "used",
+    "total",
+    "largest",
+    "ends",
+    "leaves",
+}
 _COUNTED = {"resource": "needs", "frees": "free", "gives": "given"}
 """
 Words for what is counted, and by which number it is one or several.
@@ -332,7 +345,7 @@ _SENTENCES: dict[Reason, str] = {
         "{holder} {uses} of the {limit} {they} may hold{work}"
     ),
     Reason.PREEMPTION_PROTECTED: (
-        "is entitled and needs {needs} {resource}; {free} {are} free, "
+        "is entitled and needs {needs} {resource}; {free} {are} free{besides}, "
         "and only protected work is in its way{whose}"
     ),
     Reason.INSUFFICIENT_CAPACITY: (

@@ -28,20 +28,8 @@ def rest_of_devices(
     """
     Say how much less than a part the devices of some nodes have room for.
 
-    Where one of them has room for the part little more is said.
-
-    Parameters
-    ----------
-    problem
-        The round.
-    nodes
-        Where the part may be.
-    resource
-        The name of the part.
-    rows
-        What is free.
-    then
-        A word for when that is, with a space after it.
+    Where one of them has room for the part little more is said.  ``rows`` are free;
+    ``then`` is a word for when that is, with a space after it.
     """
     room, part = problem.room.parts, part_named(resource)
     if room is None:
@@ -175,20 +163,8 @@ def of_devices(
     """
     Say what a unit needs of GPUs and their parts, and what lies free of them.
 
-    Parameters
-    ----------
-    problem
-        The round.
-    unit
-        Who is to start.
-    nodes
-        Where it may be.
-    rows
-        What is free there when the part, or GPUs, are short.
-    resource
-        The part, or GPUs.
-    then
-        A word for when that is, with a space after it.
+    ``rows`` are free when the part, or GPUs, are short; ``then`` is a word for when
+    that is, with a space after it.
     """
     free = free_shares(problem.room.nodes, problem.snapshot.gangs)
     facts: Facts = {

@@ -12,9 +12,11 @@ from functools import cached_property
 
 import numpy as np
 
+from models.devices.gpu_counts import shares_asked
 from models.devices.gpu_parts import is_part
+from models.devices.tied_to import pieces_of
 from models.eviction_bounds import bounds_leaving, most_freed, protecting_nobody
-from models.resources import GPU, Resources, format_duration
+from models.resources import GPU, GPU_SHARE, Resources, format_duration
 from models.why.reasons import Facts, Reason, Waiting, listed
 from solver.effort.budget import Budget
 from solver.evict.freeze import requests_of
@@ -85,8 +87,7 @@ class Protection:
         if draft is None:
             return None
         why = _words_for(self._problem, draft.exits)
-        exits = [one for one in draft.exits if one.gang in why]
-        return self._protected(unit, exits, why) if why else None
+        return self._protected(unit, draft.exits, why) if why else None
 
     def _never_enough(self, unit: Unit) -> bool:
         """
@@ -156,19 +157,34 @@ class Protection:
         free = problem.room.now[nodes].clip(min=0).sum(axis=0)
         column, resource, needs = strain(problem, unit, free)
         facts = Facts(resource=resource, needs=needs, free=int(free[column]))
-        if is_part(resource) or (problem.room.parts and resource == GPU):
+        in_parts = problem.room.parts and problem.room.pieces > 1 and resource == GPU
+        if is_part(resource) or in_parts:
             rows = problem.room.now
             facts = of_devices(problem, unit, nodes, rows, resource)
-        held = Counter[str]()
-        for one in exits:
-            held[one.gang] += requests_of(problem, one).get(str(facts["resource"]), 0)
-        names = sorted(held, key=lambda name: (-held[name], name))
+        resource = str(facts["resource"])
+        held = {name: [x for x in exits if x.gang == name] for name in why}
+        freed = {x: _freed(problem, mine, resource) for x, mine in held.items()}
+        names = sorted(why, key=lambda name: (-freed[name], name))
+        used = _freed(problem, [x for mine in held.values() for x in mine], resource)
+        more = _freed(problem, exits, resource) - used
+        facts |= {"leaves": more} if more > 0 else {}
         facts |= {
-            "used": held.total(),
+            "used": used,
             "gangs": len(names),
             "who": listed([f"{name} ({why[name]})" for name in names], "gang"),
         }
         return Waiting(Reason.PREEMPTION_PROTECTED, facts)
+
+
+def _freed(problem: Problem, exits: Sequence[Exit], resource: str) -> int:
+    """
+    Count what pods hold by themselves, and in pieces to which they are tied.
+    """
+    nodes = {node.name: node for node in problem.room.nodes}
+    held = [requests_of(problem, one) for one in exits]
+    held += pieces_of(nodes, [one.pod for one in exits])
+    shared = resource == GPU_SHARE
+    return sum(shares_asked(x) if shared else x.get(resource, 0) for x in held)
 
 
 def without_protection(problem: Problem) -> Problem:

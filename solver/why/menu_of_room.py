@@ -15,6 +15,7 @@ from models.changes import (
 )
 from models.changes.passed_time import ends_in
 from models.devices.gpu_counts import shares_asked
+from models.devices.tied_to import pieces_of
 from models.gangs import PodPhase, pod_sets
 from models.nodes import Node
 from models.plan import Plan
@@ -117,17 +118,20 @@ def _of_running(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLi
     """
     Offer to evict running gangs: those first that hold least where the unit may be.
     """
-    nodes = problem.room.nodes
-    may = {nodes[at].name for at in _allowed(problem, unit)}
+    nodes = [problem.room.nodes[at] for at in _allowed(problem, unit)]
+    may = {node.name: node for node in nodes}
     held: dict[str, int] = {}
     own = {state.key for state in unit.states}
     for gang in problem.snapshot.gangs:
-        gpus = sum(
-            shares_asked(leaf.requests)
+        there = [
+            (leaf.requests, pod)
             for leaf in pod_sets(gang.tree)
             for pod in leaf.pods
             if pod.phase is PodPhase.RUNNING and pod.node in may
-        )
+        ]
+        holds = [requests for requests, _ in there]
+        holds += pieces_of(may, [pod for _, pod in there])
+        gpus = sum(map(shares_asked, holds))
         if gpus and gang.key not in own:
             held[gang.key] = gpus
     for name in sorted(held, key=lambda name: (held[name], name))[:MOST_EVICTED]:
