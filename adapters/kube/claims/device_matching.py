@@ -50,6 +50,12 @@ class DeviceMatching:
     def those(self, ask: DeviceAsk, devices: Iterable[Device]) -> Iterator[Device]:
         """
         Walk the devices that are asked for, and tolerated.
+        """
+        return (each for each in self.selected(ask, devices) if tolerated(ask, each))
+
+    def selected(self, ask: DeviceAsk, devices: Iterable[Device]) -> Iterator[Device]:
+        """
+        Walk the devices that are asked for, whatever their taints.
 
         Raises
         ------
@@ -61,7 +67,7 @@ class DeviceMatching:
             seen = self._seen.get(id(device))
             kind = self._kind(device) if seen is None else seen[1]
             if kind not in known:
-                known[kind] = _selected(ask, device) and _tolerated(ask, device)
+                known[kind] = _selected(ask, device)
             if known[kind]:
                 yield device
 
@@ -81,7 +87,10 @@ class DeviceMatching:
                 yield name, repr(value)
 
 
-def _tolerated(ask: DeviceAsk, device: Device) -> bool:
+def tolerated(ask: DeviceAsk, device: Device) -> bool:
+    """
+    Tell whether no taint keeps a device from who asks.
+    """
     return all(
         any(each.tolerates(taint) for each in ask.tolerations)
         for taint in device.taints

@@ -9,7 +9,11 @@ from itertools import count, product
 
 from adapters.kube.claims.device_bins import Bin, TooManyError
 from adapters.kube.claims.device_items import Item, ItemPart, ItemRule
-from adapters.kube.claims.device_matching import DeviceMatching, consumption
+from adapters.kube.claims.device_matching import (
+    DeviceMatching,
+    consumption,
+    tolerated,
+)
 from adapters.kube.claims.device_pools import Pool
 from adapters.kube.claims.device_reader import Amounts, Device, DeviceName, qualified
 from adapters.kube.claims.device_requests import DeviceAsk, HeldDevice
@@ -200,8 +204,14 @@ def _slots(
 ) -> list[_Slot] | None:
     """
     List what one part of an item takes as one of its alternatives; none if it cannot.
+
+    Who asks for all gets none where one is not free, or has a taint.
     """
-    free = [one for one in fitting if one.device.name not in gone]
+    free = [
+        one
+        for one in fitting
+        if one.device.name not in gone and tolerated(one.ask, one.device)
+    ]
     if number is not None:
         return [(at, free) for at in range(number)]
     if not is_whole or len(free) < len(fitting) or not free:
@@ -224,9 +234,9 @@ def _fitting(
     ask: DeviceAsk, at: int, devices: Sequence[Device], matching: DeviceMatching
 ) -> Iterator[Chosen]:
     """
-    Walk the devices that a part may have as one of its alternatives.
+    Walk the devices that match a part as one of its alternatives.
     """
-    for device in matching.those(ask, devices):
+    for device in matching.selected(ask, devices):
         consumed = consumption(ask, device)
         if consumed is not None or not (device.is_shared or ask.capacity):
             yield Chosen(device, at, ask, consumed if device.is_shared else None)

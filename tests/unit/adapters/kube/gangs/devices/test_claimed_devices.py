@@ -190,6 +190,18 @@ def test_all_that_match_are_had_only_while_nobody_has_one():
     assert not starts(FOUR, missing, *raws)
 
 
+def test_all_that_match_are_had_only_where_all_taints_are_tolerated():
+    taint = {"key": "broken", "effect": "NoSchedule"}
+    slices = node_slice("n", [gpu(0), gpu(1, taints=[taint])])
+    everything = {"deviceClassName": GPU_CLASS, "allocationMode": "All"}
+    plain = asking("a", {"name": "r", "exactly": everything})
+    everything = {**everything, "tolerations": [{"operator": "Exists"}]}
+    tolerant = asking("b", {"name": "r", "exactly": everything})
+
+    assert not starts(slices, *plain)
+    assert {"b": "n"} == starts(slices, *tolerant)
+
+
 def test_shared_capacity_is_dealt_in_parts():
     policy = {"default": "80Gi", "validRange": {"min": "10Gi", "step": "10Gi"}}
     capacity = {"memory": {"value": "80Gi", "requestPolicy": policy}}
