@@ -3,6 +3,7 @@ kube-scheduler and we give the same devices through different claims at the same
 """
 
 from collections import Counter
+from itertools import count
 
 import pytest
 
@@ -23,16 +24,17 @@ from tests.helpers.rounds.devices import (
 
 pytestmark = pytest.mark.cluster
 NODES, EACH = 3, 16
+_NUMBERS = count()
 OTHER = KubeScheduler()
 
 
 @pytest.fixture
-def space(stage, request):
+def space(stage):
     """
     Give a namespace on a server with few devices, and with kube-scheduler.
     """
     clear_devices(stage)
-    name = f"two-{request.node.callspec.id.replace(' ', '-')}"
+    name = f"two-{next(_NUMBERS)}"
     stage.ensure(name)
     stage.create(classes())
     slices = (node_slice(x, [gpu(i) for i in range(8)]) for x in stage.nodes(NODES))
@@ -88,3 +90,13 @@ def test_no_device_is_given_twice_by_two_schedulers(
     assert {1} == set(given.values())
     for said in scheduler.events("operation_failed"):
         assert "was given to" in said["message"] or "are not free" in said["message"]
+
+
+@pytest.mark.parametrize("names", [("phalanx", OTHER.name), (OTHER.name, "phalanx")])
+def test_pods_of_two_schedulers_share_a_claim(stage, space, scheduler, names):
+    stage.create([claim("both", asks("gpu", GPU_CLASS), space=space)])
+    for at, name in enumerate(names):
+        stage.create([pod(space, f"p{at}", gpus=0, scheduler=name, **claiming("both"))])
+        eventually(lambda number=at + 1: len(stage.bound(space)) == number, 30.0)
+
+    assert 1 == len(set(stage.bound(space).values()))

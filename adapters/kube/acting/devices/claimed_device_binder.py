@@ -51,7 +51,7 @@ class ClaimedDeviceBinder:
         self._deeds = deeds
         self._cache = cache
         self._writer = ResourceClaimWriter(
-            deeds.transport, deeds.allowed, cache.writing
+            deeds.transport, deeds.allowed, cache.writing, deeds.now
         )
         self._dealer = DeviceDealer(cache, self._writer.written)
 

@@ -13,6 +13,7 @@ from adapters.kube.acting.operations import NO_ANSWER, Answer
 from adapters.kube.api.api_resources import Place, Raw, Writing
 from adapters.kube.api.client import Transport
 from adapters.kube.api.errors import ClusterError, ConflictError, NotFoundError
+from adapters.kube.dialects.notes import moment
 from adapters.kube.objects.extended_asks import EXTENDED
 from adapters.kube.objects.fields import (
     FieldError,
@@ -42,15 +43,21 @@ class ResourceClaimWriter:
 
     ``written`` are claims as we wrote them last, by namespace and name.  What is given
     is as the plan expects, so it is written within ``writing``; what is taken back is
-    a change.
+    a change.  ``now`` says when something is given: the scheduler of Kubernetes adds
+    that where it lacks, which the server refuses of a claim that has its devices.
     """
 
     def __init__(
-        self, transport: Transport, allowed: Callable[[], bool], writing: Writing
+        self,
+        transport: Transport,
+        allowed: Callable[[], bool],
+        writing: Writing,
+        now: Callable[[], float],
     ) -> None:
         self._transport = transport
         self._allowed = allowed
         self._writing = writing
+        self._now = now
         self.written: dict[str, Raw] = {}
 
     def reserve(self, grant: Grant) -> Answer:
@@ -140,7 +147,8 @@ class ResourceClaimWriter:
                     raw = self._give(grant.key, raw, {"metadata": more})
                 body: dict[str, Any] = {"reservedFor": [*there, *new]}
                 if grant.allocation is not None:
-                    body["allocation"] = grant.allocation
+                    when = {"allocationTimestamp": moment(self._now())}
+                    body["allocation"] = {**grant.allocation, **when}
                 self._give(grant.key, raw, {"status": body}, status=True)
             except ConflictError:
                 raw = self._read(grant.key)

@@ -12,6 +12,7 @@ from adapters.kube.acting.intent import IntentStore
 from adapters.kube.acting.operations import Deeds
 from adapters.kube.acting.sink import ClusterSink
 from adapters.kube.api.errors import ConflictError, ForbiddenError
+from adapters.kube.dialects.notes import moment
 from adapters.kube.gangs.kinds import DEVICES
 from adapters.kube.objects.node_record import node_record
 from adapters.kube.objects.pod_reader import pod_record
@@ -201,6 +202,15 @@ def test_who_leads_next_ends_what_a_dead_leader_began(at):
     assert {"done"} == set(cluster.lead())
     assert set(NAMES) == cluster.bound
     assert ALL_GIVEN == cluster.given
+
+
+def test_a_claim_says_when_it_got_its_devices_as_kube_scheduler_has_it():
+    cluster = Cluster()
+    cluster.lead()
+    raws = (cluster.api.objects[claim_path(name)] for name in NAMES)
+    said = {raw["status"]["allocation"]["allocationTimestamp"] for raw in raws}
+
+    assert {moment(NOW)} == said
 
 
 @pytest.mark.parametrize("at", range(1, WRITES + 1))
