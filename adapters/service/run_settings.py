@@ -227,14 +227,20 @@ def read_config(path: str) -> ConfigFile:
 
 def is_config(path: str) -> bool:
     """
-    Tell a file of settings from one with a policy; standard input is never one.
+    Tell a file of settings from one with a round; standard input is never one.
+
+    It is one also where it does not say so, but says nothing of a round either.
     """
     from adapters.files.text import parse_text, read_text
 
     if path == "-" or not Path(path).is_file():
         return False
     document = parse_text(*read_text(path))
-    return isinstance(document, dict) and document.get("kind") == "Config"
+    if not isinstance(document, dict) or "given" in document:
+        return False
+    if document.get("apiVersion", "phalanx/v1") != "phalanx/v1":
+        return False
+    return document.get("kind") not in {"Scenario", "Snapshot"}
 
 
 def _validated(document: dict[str, Any], origins: Mapping[str, str]) -> RunSettings:

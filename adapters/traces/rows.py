@@ -6,8 +6,9 @@ import csv
 import gzip
 import hashlib
 import io
+from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -38,6 +39,10 @@ _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 LONGEST_LINE = 2**20
 _BLOCK = 2**20
+MOST_LINES = 100
+"""
+A cell goes on over so many lines at most.
+"""
 
 
 class TraceFile:
@@ -141,15 +146,60 @@ def rows_of(file: TraceFile, tally: Tally) -> Iterator[tuple[int, Row]]:
         return
     with closing(lines_of(file, tally)) as lines:
         head = _head(file, lines)
-        for number, line in lines:
-            if not line:
-                continue
+        for number, line, cells in _records(lines, len(head)):
             tally.rows += 1
-            cells = _cells(line)
             if len(cells) < len(head):
                 tally.leave_out("too-few-cells", number, line)
                 continue
             yield number, dict(zip(head, cells, strict=False))
+
+
+def _records(
+    lines: Iterator[tuple[int, str]], columns: int
+) -> Iterator[tuple[int, str, list[str]]]:
+    """
+    Walk rows with their cells, of which one in quotes may go on over some lines.
+
+    A line on which quotes are opened that nothing closes is a row of its own.
+    """
+    ahead: deque[tuple[int, str]] = deque()
+    for number, line in _with_those(ahead, lines):
+        text, more = line, list[tuple[int, str]]()
+        while _is_open(text) and len(more) < MOST_LINES:
+            following = next(_with_those(ahead, lines), None)
+            if following is None:
+                break
+            more.append(following)
+            text = f"{text}\n{following[1]}"
+        cells = _cells(text)
+        if more and (_is_open(text) or len(cells) < columns):
+            ahead.extendleft(reversed(more))
+            cells = _cells(line)
+        if line:
+            yield number, line, cells
+
+
+def _is_open(text: str) -> bool:
+    """
+    Tell whether a text ends inside of quotes.
+    """
+    if text.count('"') % 2 == 0:
+        return False
+    try:
+        deque(csv.reader(io.StringIO(text), strict=True), maxlen=0)
+    except csv.Error as error:
+        return "unexpected end" in str(error)
+    return False
+
+
+def _with_those(
+    ahead: deque[tuple[int, str]], lines: Iterator[tuple[int, str]]
+) -> Iterator[tuple[int, str]]:
+    """
+    Walk lines, after those that were read ahead.
+    """
+    while (one := ahead.popleft() if ahead else next(lines, None)) is not None:
+        yield one
 
 
 def head_of(file: TraceFile) -> Sequence[str]:
@@ -195,7 +245,9 @@ def _head(file: TraceFile, lines: Iterator[tuple[int, str]]) -> list[str]:
 def _cells(line: str) -> list[str]:
     if '"' not in line:
         return line.split(",")
-    return next(csv.reader(io.StringIO(line)), [])
+    with suppress(csv.Error):  # a cell is longer than the reader takes
+        return next(csv.reader(io.StringIO(line)), [])
+    return []
 
 
 def _parquet(file: TraceFile):  # type: ignore[no-untyped-def] # noqa: ANN202

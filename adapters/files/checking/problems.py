@@ -164,6 +164,9 @@ def _faults(
         field = _child(_parent_schema(path, root), path[-1])
         values = [field["const"]] if "const" in field else field.get("enum", [])
         value = f"write {path[-1]}: {' or '.join(values)}" if values else ""
+        schema = _resolved(field, _schema(root))
+        if "properties" in schema and not schema.get("required"):
+            value = "it may be {}"
         return [(path, f'the field "{path[-1]}" is missing', value)]
     if kind in {"literal_error", "enum"}:
         expected = str(context["expected"])

@@ -360,3 +360,28 @@ def test_a_file_without_a_policy_is_said_to_have_none(asked, cluster):
 
     assert code == 0
     assert "has no policy of its own; the default policy applies" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "limits: {seconds: 5}\n",
+            'unknown field "limits" (it belongs inside "policy")',
+        ),
+        ("policy: {seed: 7}\n", 'the field "kind" is missing (write kind: Config)'),
+        (
+            "apiVersion: phalanx/v1\nkind: Scenario\npolicy: {seed: 7}\n",
+            'the field "given" is missing (it may be {})',
+        ),
+    ],
+)
+def test_who_gives_bare_settings_is_told_how_to_write_them(
+    asked, cluster, tmp_path, text, told
+):
+    bare = tmp_path / "bare.yaml"
+    bare.write_text(text)
+    code, _, err = asked("what-if", cluster, "--policy", bare)
+
+    assert code == 4
+    assert told in err
