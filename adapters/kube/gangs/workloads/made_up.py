@@ -18,7 +18,7 @@ from adapters.kube.gangs.workloads.near_by_word import (
     kept_near,
     near_by_word,
 )
-from adapters.kube.gangs.workloads.owners import suspended, without_pods
+from adapters.kube.gangs.workloads.wanted_pods import passed_by, without_pods
 from adapters.kube.gangs.workloads.workload_trees import (
     at_path,
     number_at,
@@ -73,9 +73,10 @@ def made_up(objects: Objects, pods: Iterable[PodRecord]) -> MadeUp:
     if made:
         names = ", ".join(made[:_MOST_NAMED]) + _more(made, "those of ")
         warnings.append(f"made up: {names}; no pods are there yet")
-    if held := list(suspended(objects)):
-        names = ", ".join(held[:_MOST_NAMED]) + _more(held, "")
-        warnings.append(f"suspended, so no pods are made up: {names}")
+    for why, held in passed_by(objects).items():
+        if held:
+            names = ", ".join(held[:_MOST_NAMED]) + _more(held, "")
+            warnings.append(f"{why}, so no pods are made up: {names}")
     return MadeUp(found, warnings, tuple(groups))
 
 

@@ -12,12 +12,10 @@ from typing import Any
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.defaults import QUEUE_LABELS
 from adapters.kube.dialects.defaults import WORKLOADS as DIALECT
-from adapters.kube.dialects.notes import conditions, named
+from adapters.kube.dialects.notes import named
 from adapters.kube.dialects.protocol import Claim, Objects
 from adapters.kube.dialects.workloads import (
     ANY,
-    IN_MANIFESTS,
-    RESOURCES,
     WORKLOADS,
     Path,
     Workload,
@@ -26,9 +24,7 @@ from adapters.kube.gangs.workloads.workload_trees import (
     Members,
     at_path,
     plain,
-    roles_of,
     said_minimum,
-    sizes_of,
     workload_tree,
 )
 from adapters.kube.objects.fields import (
@@ -43,7 +39,7 @@ from adapters.kube.objects.pod_record import PodRecord
 from models.why.reasons import Reason, Waiting
 
 _HASH = "pod-template-hash"
-_BY_OWNER = {(rule.group, kind): rule for rule in WORKLOADS for kind in rule.kinds}
+BY_OWNER = {(rule.group, kind): rule for rule in WORKLOADS for kind in rule.kinds}
 _BY_LABEL = [(label, rule) for rule in WORKLOADS for label in rule.named_by]
 
 
@@ -127,84 +123,6 @@ def _named_by_label(pod: PodRecord) -> tuple[Identity, Workload] | None:
     return None
 
 
-Workloads = Mapping[tuple[str, str, str], tuple[Workload | None, Raw]]
-"""
-Owners by namespace, kind and name, each with its rule and its object.
-"""
-
-
-def without_pods(objects: Objects, pods: Iterable[PodRecord]) -> Workloads:
-    """
-    Find the workloads that should have pods and have none among the objects.
-    """
-    wanted: dict[tuple[str, str, str], tuple[Workload | None, Raw]] = {
-        (namespace, kind, name): (_BY_OWNER.get((group, kind)), raw)
-        for (group, kind), raws in objects.by_kind.items()
-        if (group, kind) in _WATCHED
-        for namespace, name, raw in named(raws)
-        if _wants_pods(raw, _BY_OWNER.get((group, kind)))
-    }
-    if not wanted:
-        return {}
-    owners = Owners(objects)
-    for pod in pods:
-        identity, rule = owners.of(pod)
-        for kind in (identity.kind,) if identity.kind else rule.kinds:
-            wanted.pop((identity.namespace, kind, identity.name), None)
-    return dict(sorted(wanted.items()))
-
-
-def _is_suspended(raw: Raw) -> bool:
-    paths = ("spec", "suspend"), ("spec", "runPolicy", "suspend")
-    return any(at_path(raw, path) for path in paths)
-
-
-def suspended(objects: Objects) -> Iterator[str]:
-    """
-    Name the workloads that somebody, or a queue, has suspended.
-    """
-    for (group, kind), raws in sorted(objects.by_kind.items()):
-        for namespace, name, raw in named(raws) if (group, kind) in _WATCHED else ():
-            if _is_suspended(raw):
-                yield f"{kind} {namespace}/{name}"
-
-
-_WATCHED = {(each.group, each.kind) for each in (*RESOURCES, *IN_MANIFESTS)}
-_ENDS = {"Complete", "Completed", "Failed", "Succeeded", "Terminated", "Aborted"}
-
-
-def _wants_pods(raw: Raw, rule: Workload | None) -> bool:
-    """
-    Tell a workload that is its own and neither at its end, nor held, nor empty.
-    """
-    try:
-        meta, spec = mapping(raw, "metadata"), mapping(raw, "spec")
-        status = mapping(raw, "status")
-        if any(ref.get("controller") for ref in records(meta, "ownerReferences")):
-            return False  # its pods are those of another
-        held = [each for each in conditions(raw) if each.get("status") == "True"]
-        ended = {text(each, "type", "status.conditions") for each in held}
-        ended.add(text(mapping(status, "state"), "phase", "status.state"))
-    except FieldError:
-        return False
-    if _is_suspended(raw) or status.get("completionTime") or ended & _ENDS:
-        return False
-    if status.get("rayClusterName") or status.get("applicationState"):
-        return False  # its pods go by another name, or have been there
-    numbers = (spec.get(key) for key in ("replicas", "parallelism", "completions"))
-    return 0 not in numbers and not (rule and _is_empty(rule, raw))
-
-
-def _is_empty(rule: Workload, raw: Raw) -> bool:
-    """
-    Tell whether a workload lists roles, and wants no pods of any.
-    """
-    try:
-        return any(roles_of(rule, raw)) and not sizes_of(rule, [], raw)
-    except FieldError:
-        return False  # that is said where its pods are made
-
-
 def _complete(
     groups: dict[Identity, tuple[Workload, Members]], owners: "Owners"
 ) -> None:
@@ -256,7 +174,7 @@ class Owners:
         if owner is None:
             return Identity(pod.namespace, "Pod", pod.name), _SINGLE
         group = owner.api_version.rpartition("/")[0]
-        rule = _BY_OWNER.get((group, owner.kind), ANY)
+        rule = BY_OWNER.get((group, owner.kind), ANY)
         if rule.minimum == "each":
             return Identity(pod.namespace, "Pod", pod.name), _SINGLE
         kind, name = owner.kind or "Controller", owner.name

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from adapters.kube.dialects.protocol import Objects
-from adapters.kube.gangs.workloads.owners import without_pods
+from adapters.kube.gangs.workloads.wanted_pods import without_pods
 from adapters.kube.objects.pod_record import PodRecord
 from adapters.kube.objects.unread_fields import counted_kinds
 from models.why.reasons import counted

@@ -447,11 +447,12 @@ def test_a_cron_job_is_planned_as_the_job_that_it_makes_next():
         job(parallelism=1, completions=0),
     ],
 )
-def test_nothing_is_said_of_what_wants_no_pods_of_any_role(raw):
+def test_what_wants_no_pods_of_any_role_is_named(raw):
     found = assembled(node(gpus=8), raw).snapshot
 
     assert () == found.gangs
-    assert not found.warnings
+    (said,) = found.warnings
+    assert f"of size 0, so no pods are made up: {raw['kind']} ml/train" == said
 
 
 def test_a_group_without_room_for_its_leader_is_named_with_the_field():
