@@ -2,6 +2,8 @@
 The first screen of a replay's report: what won, by how much, and how sure that is.
 """
 
+from collections.abc import Iterator, Sequence
+
 from adapters.replay.measures.paired_measures import LEAST_SHARE
 from adapters.reports.charts.number_text import (
     NOTHING,
@@ -24,7 +26,7 @@ from adapters.reports.replay.measures import (
     unfinished,
     verdict_of,
 )
-from adapters.reports.replay.results import Folder
+from adapters.reports.replay.results import Folder, Paired
 from models.why.reasons import counted
 
 LARGE = "wait.bySize.8+.p99"
@@ -178,15 +180,30 @@ def certainty(folder: Folder, subject: str | None) -> str:
             else f"Means over {pairs} pairs of replays of the same seed, with 95 % "
             f"intervals below{_too_narrow(folder)}."
         )
-    for name in results.strategies:
-        planned, proven = (
-            mean_of(folder, name, f"rounds.{key}") for key in ("planned", "proven")
+    return " ".join([*parts, *_what_is_proven(folder, subject, rows)])
+
+
+def _what_is_proven(
+    folder: Folder, subject: str | None, rows: Sequence[Paired]
+) -> Iterator[str]:
+    """
+    Say how many plans of the solver are proven, and what that says of measures.
+    """
+    keys = "rounds.planned", "rounds.proven"
+    planned, proven = (mean_of(folder, "solver", key) for key in keys)
+    if not planned or proven is None:
+        return
+    yield f"{share(proven / planned)} of solver's plans are proven best."
+    worse = sum(verdict_of(row)[0] == "worse" for row in rows)
+    if worse and subject == "solver":
+        yield (
+            "That is proven of each plan by itself: by the policy's aims in their "
+            "order, and by what was known in that round. What many rounds come to is "
+            "none of these aims, so nothing is proven of the measures but the bounds "
+            f"that are shown, and in {counted(worse, 'measure')} it is worse."
         )
-        if name == "solver" and planned and proven is not None:
-            parts.append(
-                f"{share(proven / planned)} of solver's plans are proven best."
-            )
-    return " ".join(parts)
+        if proven < planned:
+            yield "Of a plan that is not proven only its bound is."
 
 
 def _too_narrow(folder: Folder) -> str:
