@@ -10,6 +10,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from random import Random
 
+from tests.cluster.agreement_asks import ask_more, classes
 from tests.cluster.agreement_neighbours import app, keeps_apart, neighbours
 from tests.cluster.provisioner import ZONE, claim, storage_class
 
@@ -44,9 +45,10 @@ class Case:
 
 def shared() -> list[dict]:
     """
-    Write the drivers that all cases have.
+    Write the drivers and classes that all cases have.
     """
     return [
+        *classes(),
         _object("CSIDriver", _CAPACITY_DRIVER, spec={"storageCapacity": True}),
         _object("CSIDriver", _HERE_FIRST, spec={"preventPodSchedulingIfMissing": True}),
     ]
@@ -74,6 +76,18 @@ def draw(number: int, seed: str = "") -> Case:
     if case.often(0.5):
         wishes = neighbours(case.chance, case.number, wishes)
     case.objects.append(_pod(case, POD, volumes=volumes, **wishes))
+    return case
+
+
+def draw_more(number: int, seed: str = "") -> Case:
+    """
+    Draw a case; in every second the pod asks for more, and for fewer volumes.
+    """
+    case = draw(number, seed)
+    if number % 2:
+        chance, waits = Random(f"more-{seed}-{number}"), case.objects.pop()
+        case.objects += ask_more(chance, case.space, case.nodes, waits)
+        case.objects.append(waits)
     return case
 
 

@@ -18,7 +18,7 @@ from adapters.kube.api.paths import path_of
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.dialects.registry import dialects
 from adapters.kube.gangs.assemble import snapshot_of
-from adapters.kube.gangs.kinds import NEEDED
+from adapters.kube.gangs.kinds import DEVICES, NEEDED
 from models.policy import Policy
 from solver.fallback import NOBODY_LEAVES
 from solver.round import decide
@@ -26,7 +26,7 @@ from tests.cluster.agreement_cases import (
     CASE,
     POD,
     Case,
-    draw,
+    draw_more,
     shared,
 )
 from tests.cluster.binaries import found
@@ -67,7 +67,8 @@ def kube_scheduler(fresh, folder) -> Iterator[None]:
 
 def listed(admin) -> dict[tuple[str, str], list[dict]]:
     found = {}
-    for resource in NEEDED:
+    served = (each for each in DEVICES if each.kind != "DeviceTaintRule")
+    for resource in (*NEEDED, *served):
         items = admin.call("GET", path_of(resource))["items"]
         version = f"{resource.group}/v1" if resource.group else "v1"
         found[resource.group, resource.kind] = [
@@ -83,6 +84,8 @@ def is_of(case: Case, raw: dict) -> bool:
     meta = raw["metadata"]
     if raw["kind"] == "Node":
         return meta["labels"].get(CASE) == str(case.number)
+    if raw["kind"] == "ResourceSlice":
+        return raw["spec"]["nodeName"].startswith(f"n{case.number}-")
     return meta.get("namespace") in {None, case.space}
 
 
@@ -142,7 +145,7 @@ def kube_scheduler_says(admin, cases: list[Case]) -> dict[int, str]:
 
 
 def test_kube_scheduler_and_phalanx_say_the_same_of_a_waiting_pod(fresh, tmp_path):
-    cases = [draw(number, SEED) for number in range(NUMBER)]
+    cases = [draw_more(number, SEED) for number in range(NUMBER)]
     for raw in shared():
         fresh.apply(raw)
     for case in cases:
