@@ -5,6 +5,7 @@ Bytes to plain values: where a text comes from, how large it may be, which langu
 import json
 import re
 import sys
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +42,9 @@ def read_text(path: str) -> tuple[str, str]:
         return name, data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         what = f"is not UTF-8 text (byte {error.start} of {len(data)})"
-        raise InputRejectedError(name, [Problem("file", what)]) from error
+        raise InputRejectedError(
+            name, [Problem("file", what, "save it as UTF-8")]
+        ) from error
 
 
 def parse_text(name: str, text: str) -> object:
@@ -176,7 +179,10 @@ def _all_of(stream: BinaryIO, name: str, what: str, limit: int) -> bytes:
     """
     head = stream.read(_HEAD)
     if b"\0" in head:
-        raise InputRejectedError(name, [Problem("file", "is binary, not text")])
+        what, hint = "is binary, not text", ""
+        if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+            what, hint = "is UTF-16 text", "save it as UTF-8"
+        raise InputRejectedError(name, [Problem("file", what, hint)])
     rest = stream.read(limit + 1 - len(head))
     if len(head) + len(rest) > limit:
         raise _too_large(name, what, limit)

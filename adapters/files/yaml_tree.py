@@ -61,7 +61,7 @@ def parse_yaml(text: str, note: Line | None = None) -> object:
     try:
         return _Reader(text, note).document()
     except yaml.MarkedYAMLError as error:
-        raise _not_yaml(error) from error
+        raise _not_yaml(error, text) from error
     except yaml.YAMLError as error:
         raise TextRejectedError(f"not YAML: {error}") from error
 
@@ -73,7 +73,7 @@ def parse_all_yaml(text: str) -> list[object]:
     try:
         return _Reader(text, None).documents()
     except yaml.MarkedYAMLError as error:
-        raise _not_yaml(error) from error
+        raise _not_yaml(error, text) from error
     except yaml.YAMLError as error:
         raise TextRejectedError(f"not YAML: {error}") from error
 
@@ -145,6 +145,9 @@ class _Reader:
             if type(event) is not yaml.ScalarEvent:
                 raise _refused(event, "a key must be plain text")
             key = event.value
+            if key == "<<" and not event.style:
+                hint = "write the fields out; an alias may stand for a whole value"
+                raise _refused(event, "merge keys are not read", hint)
             if key in mapping:
                 raise _refused(event, f"the key {key!r} is written twice")
             self._step(key, event)
@@ -210,10 +213,13 @@ def _plain(text: str, event: Any) -> object:  # noqa: ANN401 - untyped events
     return text
 
 
-def _not_yaml(error: yaml.MarkedYAMLError) -> TextRejectedError:
+def _not_yaml(error: yaml.MarkedYAMLError, text: str) -> TextRejectedError:
     mark = error.problem_mark or error.context_mark
     what = " ".join(filter(None, (error.context, error.problem)))
-    return TextRejectedError(f"not YAML: {what}", mark.line + 1 if mark else None)
+    hint = ""
+    if mark and "\t" in "".join(text.split("\n")[mark.line : mark.line + 1]):
+        hint = "it holds a tab; indent with spaces"
+    return TextRejectedError(f"not YAML: {what}", mark.line + 1 if mark else None, hint)
 
 
 def _refused(event: Any, what: str, hint: str = "") -> TextRejectedError:  # noqa: ANN401

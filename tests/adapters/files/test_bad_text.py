@@ -50,9 +50,30 @@ TEXTS = {
         b'{"a": [1,\n{"b": -1' + b"0" * 5_000 + b"}]}",
         "line 2: a[1].b: a number of 5,001 digits is not read",
     ),
+    "merge key": ("x.yaml", b"a: &a {b: 1}\nc: {<<: *a}\n", "line 2: merge keys"),
+    "tab": ("x.yaml", b"a:\n\tb: 1\n", "it holds a tab; indent with spaces"),
+    "UTF-16": (
+        "x.yaml",
+        "a: 1\n".encode("utf-16"),
+        "is UTF-16 text (save it as UTF-8)",
+    ),
     "key that is a list": ("x.yaml", b"? [a]\n: 1\n", "plain text"),
     "just a word": ("x.yaml", b"hello\n", "not a mapping"),
 }
+
+
+def test_a_merge_key_of_a_manifest_is_not_passed_over(tmp_path):
+    path = tmp_path / "pod.yaml"
+    path.write_text(
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n"
+        "    - &c {name: c, resources: {limits: {nvidia.com/gpu: 4}}}\n"
+        "    - {<<: *c, name: d}\n"
+    )
+
+    with pytest.raises(InputRejectedError) as caught:
+        read_scenario(str(path))
+
+    assert "line 7: merge keys are not read" in str(caught.value.problems[0])
 
 
 @pytest.mark.parametrize("case", TEXTS)
