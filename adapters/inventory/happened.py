@@ -53,7 +53,7 @@ def happenings(records: Iterable[Mapping[str, Any]]) -> Iterator[Happening]:
             yield said(event=f"Round{word.capitalize()}", why=why)
         items = record.get("gangs", {})
         states = {row["name"]: row["state"] for row in items.get("items", ())}
-        for (event, gang, why), pods in _operations(record, states).items():
+        for (event, gang, why), pods in _operations(record, states):
             yield said(event=event, gang=gang, pods=pods, why=why)
         for gang in items.get("ended", ()):
             yield said(event="Ended", gang=gang)
@@ -61,23 +61,26 @@ def happenings(records: Iterable[Mapping[str, Any]]) -> Iterator[Happening]:
 
 def _operations(
     record: Mapping[str, Any], states: Mapping[str, str]
-) -> dict[tuple[str, str, str], int]:
+) -> Iterable[tuple[tuple[str, str, str], int]]:
     """
-    Count pods by what became of them, whose they are, and why.
+    Count pods by what became of them, whose they are, and why; those held before first.
     """
     found: dict[tuple[str, str, str], int] = {}
-    for step in record.get("operations", ()):
+    for step in (*record.get("heldBinds", ()), *record.get("operations", ())):
         op, gang, result = step["op"], step["gang"], step["result"]
         if op not in _DONE or result == "skipped":
             continue
-        if result != "done":
+        if result == "held":
+            key = "Begun", gang, str(step.get("message", ""))
+        elif result != "done":
             key = _FAILED[op], gang, str(step.get("message", result))
         elif op == "Bind":
-            key = _GREW.get(states.get(gang, ""), _DONE[op]), gang, ""
+            state = str(step.get("state", states.get(gang, "")))
+            key = _GREW.get(state, _DONE[op]), gang, ""
         else:
             key = _DONE[op], gang, _rule(step)
         found[key] = found.get(key, 0) + 1
-    return found
+    return found.items()
 
 
 def _rule(step: Mapping[str, Any]) -> str:

@@ -57,6 +57,7 @@ class Turn:
 
     ``name`` is the id of the round, ``began`` its time in seconds since the epoch.
     ``seconds`` says how long its phases took: ``snapshot``, ``plan`` and ``execute``.
+    One that ``ends_held`` binds of a round before is no round of its own.
     """
 
     snapshot: Snapshot
@@ -65,6 +66,7 @@ class Turn:
     name: str = ""
     began: float = 0.0
     seconds: Mapping[str, float] = field(default_factory=dict)
+    ends_held: bool = False
 
     def of(self, steps: Sequence[Operation]) -> "Turn":
         """
@@ -77,6 +79,7 @@ class Turn:
             snapshot=replace(self.snapshot, gangs=gangs),
             plan=replace(self.plan, operations=tuple(steps)),
             seconds={},
+            ends_held=True,
         )
 
 

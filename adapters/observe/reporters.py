@@ -7,11 +7,12 @@ import queue
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from adapters.loop.interfaces import Reporter, Turn
 from adapters.machine.supervised import SupervisedThread
-from adapters.observe.round_file import RoundFile
-from adapters.observe.round_record import alive_in, head_of, record_of
+from adapters.observe.round_file import MOST_OPERATIONS, RoundFile
+from adapters.observe.round_record import alive_in, head_of, held_binds, record_of
 from models.errors import PhalanxError, PlanRejectedError
 from models.plan import Plan
 from models.policy import Policy
@@ -105,6 +106,7 @@ class RoundRecorder:
     """
     Appends what became of each round to a file, in a thread of its own.
 
+    What came of binds that were held stands with the round that is recorded next.
     Where rounds come faster than the disk takes them, the oldest are left out.
     """
 
@@ -118,6 +120,7 @@ class RoundRecorder:
         self._promised: Turn | None = None
         self._before: Plan | None = None
         self._ran: set[str] = set()
+        self._held: list[dict[str, Any]] = []
         self._waiting: queue.Queue[Callable[[], None] | None] = queue.Queue()
         self.thread = SupervisedThread("record", self._run)
 
@@ -226,14 +229,18 @@ class RoundRecorder:
             self._promised = None
 
     def _record(self, turn: Turn, outcome: str, why: str = "") -> None:
+        if turn.ends_held:
+            self._held += held_binds(turn)
+            return
         if turn.name in self._kept:
             return
         self._kept.append(turn.name)
+        held, self._held = self._held[-MOST_OPERATIONS:], []
 
         def write() -> None:
             ended = self._ended(turn, outcome)
             record = record_of(turn, self._policy, outcome, why, ended)
-            self._file.append(record)
+            self._file.append({**record, "heldBinds": held})
 
         self._put(write)
 

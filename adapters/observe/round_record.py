@@ -73,6 +73,18 @@ def record_of(
     }
 
 
+def held_binds(turn: Turn) -> list[dict[str, Any]]:
+    """
+    Say what came of binds that were held, and as what their gangs began.
+    """
+    states = {line.name: line.state for line in turn.plan.gangs}
+    return [
+        {**_operation(receipt), "state": states.get(receipt.operation.gang, "")}
+        for receipt in turn.receipts
+        if receipt.result != "held"
+    ]
+
+
 def _gangs(
     turn: Turn, lines: list[dict[str, Any]], ended: Sequence[str]
 ) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families as parsed
 
+from adapters.inventory.happened import happenings
 from adapters.machine.listening import ListenError
 from adapters.observe.gauges import Gauged
 from adapters.observe.health import Health, HealthServer
@@ -26,6 +27,7 @@ from models.receipt import Receipt
 from models.snapshot import Snapshot
 from tests.adapters.loop.test_rounds import turned
 from tests.helpers.build import gang, queue, snapshot
+from tests.helpers.eventually import eventually
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "metrics.md"
 _ROW = re.compile(r"^\| `(phalanx_\w+)` \| (\w+) \|([^|]*)\|", re.MULTILINE)
@@ -322,6 +324,38 @@ def test_rounds_that_find_all_as_it_was_are_recorded_once(tmp_path):
 
     assert ["first", "other", "binds", "after"] == [
         record["name"] for record in read_rounds(path)
+    ]
+
+
+@pytest.mark.parametrize("between", [0, 80])
+@pytest.mark.parametrize("result", ["done", "again"])
+def test_what_comes_of_binds_that_are_held_is_told_with_the_next_round(
+    tmp_path, between, result
+):
+    path = tmp_path / "rounds.jsonl"
+    recorder = RoundRecorder(RoundFile(path), Policy(), lambda: 1000.0)
+    idle = turned(number=0, receipts=())
+    turn = turned(name="h")
+    held, ended = (
+        [Receipt(operation=s, result=word) for s in turn.plan.operations]
+        for word in ("held", result)
+    )
+    recorder.start()
+    recorder.carried_out(replace(turn, receipts=held))
+    for at in range(between):
+        eventually(recorder._waiting.empty)
+        recorder.carried_out(replace(idle, name=f"r{at}"))
+    recorder.carried_out(replace(turn.of(turn.plan.operations), receipts=ended))
+    recorder.carried_out(replace(idle, name="last"))
+    recorder.stop(30.0)
+    records = list(read_rounds(path))
+    event = "Started" if result == "done" else "BindFailed"
+
+    assert 1 == [record["name"] for record in records].count("h")
+    assert [("h", "Begun", 2), ("last", event, 2)] == [
+        (each.round, each.event, each.pods)
+        for each in happenings(records)
+        if each.gang == "default/starts"
     ]
 
 

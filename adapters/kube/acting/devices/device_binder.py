@@ -90,6 +90,8 @@ class DeviceBinder:
         if not numbers:
             return {}
         pod, gpus = self._pod(operation), self._gpus(operation.node)
+        if pod is None:
+            raise NotNowError(f"pod {operation.pod} is gone")
         part = self._part(operation, pod)
         if part is None or gpus is None or gpus.contract != part.part.contract:
             what = f"nobody knows the GPUs of node {operation.node} any more"

@@ -352,6 +352,14 @@ def test_a_node_that_no_longer_says_its_gpus_gets_nothing():
     assert "nobody knows the GPUs of node n any more" in receipt.message
 
 
+def test_a_pod_that_is_gone_is_said_to_be():
+    stage = Stage("koordinator")
+    stage.pod("p")
+    stage.cache.shelf(PODS).drop("default/p", "9")
+
+    assert "pod default/p is gone" == stage.bound("p", 0).message
+
+
 def test_a_pod_that_is_taken_for_bound_has_its_devices():
     stage = Stage("gpushare")
     stage.pod("p")
