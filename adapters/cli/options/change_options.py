@@ -282,7 +282,8 @@ def _whole(option: str, text: str, words: str, least: int) -> int:
             f"--{option} {text}: {words!r} is not a whole number"
         ) from None
     if not least <= number < 2**31:
-        raise WrongUseError(f"--{option} {text}: {words} is out of range")
+        what = f"is out of range, {least} to {2**31 - 1}"
+        raise WrongUseError(f"--{option} {text}: {words} {what}")
     return number
 
 
@@ -293,11 +294,12 @@ def _range(words: str) -> list[int] | None:
     if ".." not in words:
         return None
     match = _RANGE.fullmatch(words.replace("..+", ".."))
-    low, high, step = (
-        (int(part or 1) for part in match.groups()) if match else (1, 0, 1)
-    )
-    if low > high or not step:
+    if match is None:
         raise WrongUseError(f"{words!r} is not a range such as 0..16 or 0..64:8")
+    low, high, step = (int(part or 1) for part in match.groups())
+    if low > high or not step:
+        what = "ends below where it begins" if step else "has steps of 0"
+        raise WrongUseError(f"{words!r} {what}; a range is such as 0..64:8")
     found = [*range(low, high + 1, step)]
     if len(found) > MOST_STEPS:
         what = f"{words}: {len(found):,} rounds, at most {MOST_STEPS} are planned"
