@@ -159,6 +159,14 @@ def _records(file: Path) -> Iterator[dict[str, Any]]:
                 yield record
 
 
+def steps_of(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """
+    Walk what a round did, after what came of binds that rounds before had held.
+    """
+    yield from record.get("heldBinds", ())
+    yield from record.get("operations", ())
+
+
 def is_record(path: Path) -> bool:
     """
     Tell whether a file may be a record: it has no lines yet, or some line is one of it.

@@ -17,7 +17,7 @@ from typing import Any
 
 from adapters.compare.outcome import certainty
 from adapters.compare.tier_words import SCALES, shown, tier_name
-from adapters.observe.round_file import NoRecordError, read_rounds
+from adapters.observe.round_file import NoRecordError, read_rounds, steps_of
 from adapters.ui.frame import natural
 from adapters.ui.frame_store import MOST_FRAMES, FrameStore
 from models.devices.gpu_counts import in_gpus, shares_asked
@@ -67,7 +67,7 @@ class SeenSoFar:
         if ended:
             kept = self.pods.items()
             self.pods = {name: pod for name, pod in kept if pod.gang not in ended}
-        for step in record.get("operations", ()):
+        for step in steps_of(record):
             if step.get("result") != "done":
                 continue
             if step["op"] in _GONE:
@@ -184,7 +184,7 @@ def _frame(
     known = sorted({queues.get(name, "") for name in names}, key=natural)
     used: Counter[str] = Counter()
     held: Counter[str] = Counter()
-    bound = {s["pod"] for s in record.get("operations", ()) if s["op"] == "Bind"}
+    bound = {step["pod"] for step in steps_of(record) if step["op"] == "Bind"}
     cells: dict[str, Counter[tuple[int, str]]] = defaultdict(Counter)
     for name, pod in pods.items():
         how = "b" if name in bound else "r"

@@ -17,6 +17,7 @@ from adapters.inventory.gangs import GangRow, gang_rows, requests_of
 from adapters.inventory.listed import Seen
 from adapters.inventory.nodes import NodeRow
 from adapters.inventory.queues import QueueRow, bound
+from adapters.observe.round_file import steps_of
 from models.devices.gpu_counts import (
     shown_amount,
     shown_gpus,
@@ -261,7 +262,7 @@ def _recorded(record: Mapping[str, Any]) -> list[str]:
 
 
 def _undone(record: Mapping[str, Any]) -> list[str]:
-    bad = [step for step in record["operations"] if step["result"] != "done"]
+    bad = [step for step in steps_of(record) if step["result"] != "done"]
     if not bad:
         return []
     table = Table(

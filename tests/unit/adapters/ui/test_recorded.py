@@ -148,6 +148,18 @@ def test_gpus_at_work_are_those_of_all_rounds_so_far(recorded):
         assert used(frame(store, at)) == frame(store, at)["plan"]["gpus"], at
 
 
+def test_what_was_held_first_and_bound_later_is_shown_from_then_on(recorded):
+    rows = [json.loads(line) for line in recorded.read_text().splitlines()]
+    for step in rows[0]["operations"]:
+        step["result"] = "held"
+    done = [{**each, "result": "done"} for each in rows[0]["operations"]]
+    rows[1]["heldBinds"] = [each for each in done if each["gang"] == "default/a"]
+    recorded.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    store = record_store(recorded)
+
+    assert [0, 6] == [used(frame(store, 0)), used(frame(store, 1))]
+
+
 def test_without_a_record_it_is_said(tmp_path):
     path = tmp_path / "rounds.jsonl"
     with pytest.raises(NoRecordError):
