@@ -60,7 +60,8 @@ class NodeMap {
     this.view = "now";
     this.cursor = -1;
     this.waiting = false;
-    this.scroll.addEventListener("scroll", () => this.soon(), {passive: true});
+    this.stale = true;
+    this.scroll.addEventListener("scroll", () => this.soon(true), {passive: true});
     this.canvas.addEventListener("pointermove", (event) => this.point(event));
     this.canvas.addEventListener("pointerdown", (event) => this.click(event));
     this.canvas.addEventListener("keydown", (event) => this.key(event));
@@ -75,6 +76,7 @@ class NodeMap {
     this.cells = cells;
     this.view = view;
     this.slots = new Array(frame.nodes.length);
+    this.parts = new Array(frame.nodes.length);
     if (other) this.cursor = -1;
     this.layout();
   }
@@ -144,7 +146,8 @@ class NodeMap {
     this.total = y + tall + 6;
   }
 
-  soon() {
+  soon(scrolled = false) {
+    if (!scrolled) this.stale = true;
     if (this.waiting) return;
     this.waiting = true;
     requestAnimationFrame(() => { this.waiting = false; this.draw(); });
@@ -152,26 +155,46 @@ class NodeMap {
 
   draw() {
     if (!this.frame || !this.boxes) return;
-    const begun = performance.now(), pen = this.pen, top = this.scroll.scrollTop;
+    const begun = performance.now(), pen = this.pen;
+    const top = Math.round(this.scroll.scrollTop * this.scale) / this.scale;
+    const [from, to] = this.stale ? [0, this.height] : this.move(top - this.top);
+    this.top = top;
+    this.stale = false;
     pen.setTransform(this.scale, 0, 0, this.scale, 0, 0);
+    pen.save();
+    pen.beginPath();
+    pen.rect(0, from, this.width, to - from);
+    pen.clip();
     pen.fillStyle = theme.card;
-    pen.fillRect(0, 0, this.width, this.height);
+    pen.fillRect(0, from, this.width, to - from);
     pen.translate(0, -top);
     pen.textBaseline = "alphabetic";
-    for (const [x, y, wide, high, group] of this.heads) {
-      if (y + high < top || y > top + this.height) continue;
+    const low = top + from - 3, high = top + to + 3;
+    for (const [x, y, wide, tall, group] of this.heads) {
+      if (y + tall < low || y > high) continue;
       pen.fillStyle = theme.faint;
       pen.font = "11px sans-serif";
       this.text(this.frame.groups[group], x, y + 11, Math.max(wide - 4, 24));
       for (const node of this.groups[group]) {
         const box = this.boxes[node];
-        if (box[1] + this.boxHeight >= top && box[1] <= top + this.height) this.node(node, box);
+        if (box[1] + this.boxHeight >= low && box[1] <= high) this.node(node, box);
       }
     }
-    pen.globalAlpha = 1;
+    pen.restore();
     const ms = performance.now() - begun;
     this.canvas.dataset.ms = ms.toFixed(2);
     this.canvas.dataset.draws = Number(this.canvas.dataset.draws || 0) + 1;
+  }
+
+  move(by) {
+    // What is seen before and after scrolling moves; give what is seen only now.
+    if (Math.abs(by) >= this.height) return [0, this.height];
+    const pen = this.pen;
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    pen.globalCompositeOperation = "copy";
+    pen.drawImage(this.canvas, 0, -Math.round(by * this.scale));
+    pen.globalCompositeOperation = "source-over";
+    return by > 0 ? [this.height - by - 1, this.height] : [0, Math.min(this.height, 1 - by)];
   }
 
   text(words, x, y, room) {
@@ -186,7 +209,7 @@ class NodeMap {
     let [x, y] = box;
     const slots = this.slots[at] || (this.slots[at] = slotsOf(node, this.cells[at] || [], this.view));
     const lit = this.lit, taken = (this.frame.parts || {})[at];
-    const parts = taken && taken.length ? partsOf(node, taken, this.view) : null;
+    const parts = taken && taken.length ? this.parts[at] || (this.parts[at] = partsOf(node, taken, this.view)) : null;
     const here = lit >= 0 && (this.cells[at] || []).some((cell) => cell[0] === lit);
     pen.globalAlpha = 1;
     if (this.named) {

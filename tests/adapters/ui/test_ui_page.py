@@ -371,6 +371,53 @@ def test_five_thousand_nodes_are_scrolled_without_stutter(browser):
     assert [] == browser.complaints()
 
 
+_DRAWN = """
+new Promise((done) => {
+  const map = maps[0], moved = [60, 37, 700, 0, 233, 5, 1e6];
+  const same = [];
+  const picture = () => map.canvas.toDataURL();
+  for (const top of moved) {
+    map.scroll.scrollTop = top;
+    map.draw();
+    const scrolled = picture();
+    map.stale = true;
+    map.draw();
+    same.push(scrolled === picture());
+  }
+  done(same);
+})
+"""
+
+
+def _in_halves(number):
+    """
+    Show nodes of which each GPU is shared by two.
+    """
+    nodes = [sharing(f"n{at:04}", gpus=8) for at in range(number)]
+    runs = [
+        part_gang(f"g{at}-{device}-{half}", fraction(500), (f"n{at:04}", device))
+        for at in range(number)
+        for device in range(8)
+        for half in range(2)
+    ]
+    store = FrameStore("halves", live=False)
+    add_round(store, seen_of(snapshot(nodes, runs)), None, RoundFacts(name="one"))
+    return store
+
+
+@WITH_BROWSER
+def test_what_is_scrolled_to_is_drawn_as_if_all_were_drawn_anew(browser):
+    with served(_in_halves(1_500)) as server:
+        opened(browser, server)
+        same = browser.evaluate(_DRAWN)
+        frame, draw, slow, height = browser.evaluate(_SCROLLED)
+
+    print(f"frame {frame:.1f} ms, drawn in {draw:.1f} ms, 95 % in {slow:.1f} ms")
+    assert same == [True] * 7
+    assert height > 500
+    assert [] == browser.complaints()
+
+
 @WITH_BROWSER
 def test_nodes_that_must_be_scrolled_are_as_wide_as_their_lines_allow(browser):
     store = FrameStore("wide", live=False)
