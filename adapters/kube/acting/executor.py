@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from models.plan import Operation
-from models.receipt import Receipt
+from models.receipt import Receipt, Result
 
 Deed = Callable[[Operation], Receipt]
+WhyNot = Callable[[Operation], tuple[Result, str]]
 NO_GROUPS: Mapping[str, str] = MappingProxyType({})
 STOPPING = "Phalanx is stopping and begins no further gang"
 THREADS = 8
@@ -31,6 +32,7 @@ def carry_out(
     threads: int = THREADS,
     groups: Mapping[str, str] = NO_GROUPS,
     goes_on: Callable[[], bool] = lambda: True,
+    why_not: WhyNot = lambda _: ("done", ""),
 ) -> list[Receipt]:
     """
     Carry operations out, and give a receipt for each of them, in their order.
@@ -48,8 +50,10 @@ def carry_out(
         failure stops all of it.
     goes_on
         Asked before a gang is begun; once it says no, those not begun are skipped.
+    why_not
+        Asked of each operation of a gang before that is begun: why none of it is done.
     """
-    work = _Work(operations, groups, goes_on)
+    work = _Work(operations, groups, goes_on, why_not)
     crew = _begun(work, deed, min(threads, len(operations)) - 1)
     work.help(deed)
     for thread in crew:
@@ -97,11 +101,12 @@ class _Work:
         operations: Sequence[Operation],
         groups: Mapping[str, str],
         goes_on: Callable[[], bool],
+        why_not: WhyNot,
     ) -> None:
         self.receipts: dict[int, Receipt] = {}
         self.error: BaseException | None = None
         self._operations = operations
-        self._goes_on = goes_on
+        self._goes_on, self._why_not = goes_on, why_not
         self._changed = threading.Condition()
         gangs: dict[str, _GangWork] = {}
         for at, operation in enumerate(operations):
@@ -117,17 +122,30 @@ class _Work:
         Take one operation after the other until nothing is left.
         """
         while (taken := self._take()) is not None:
-            gang, at = taken
+            gang, at, all_of_it = taken
             try:
-                receipt = deed(self._operations[at])
+                receipt = self._refused(all_of_it) or deed(self._operations[at])
             except BaseException as error:  # noqa: BLE001 - raised by who waits for us
                 self._break(error)
                 return
             self._give(gang, at, receipt)
 
-    def _take(self) -> tuple[_GangWork, int] | None:
+    def _refused(self, first: Sequence[int]) -> Receipt | None:
+        """
+        Refuse the first operation of a gang where there is something in the way of any.
+        """
+        for at in first:
+            result, why = self._why_not(self._operations[at])
+            if result != "done":
+                step = self._operations[first[0]]
+                return Receipt(operation=step, result=result, message=why)
+        return None
+
+    def _take(self) -> tuple[_GangWork, int, Sequence[int]] | None:
         """
         Give the next operation, those of begun gangs first; none at the end.
+
+        With the first of a gang come all of it.
         """
         with self._changed:
             while self.error is None:
@@ -136,7 +154,7 @@ class _Work:
                     at = gang.left.popleft()
                     if not gang.left:
                         self._open.popleft()
-                    return gang, at
+                    return gang, at, ()
                 if self._gangs and not self._goes_on():
                     for gang in self._gangs:
                         gang.failed = STOPPING
@@ -145,7 +163,8 @@ class _Work:
                 if self._gangs:
                     gang = self._gangs.popleft()
                     self._waiting[gang.name] = gang
-                    return gang, gang.left.popleft()
+                    every = tuple(gang.left)
+                    return gang, gang.left.popleft(), every
                 if not self._waiting:
                     return None
                 self._changed.wait()

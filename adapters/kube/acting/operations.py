@@ -103,8 +103,10 @@ class Deeds:
 
     def why_not_there(self, operation: Operation) -> Answer:
         """
-        Say why the node of an operation takes nothing any more; no words where it does.
+        Say why the node of a bind takes nothing any more; no words where it does.
         """
+        if operation.op != "Bind":
+            return NO_ANSWER
         record = self.cache.node(operation.node)
         if record is None:
             return "refused", f"node {operation.node} is gone"

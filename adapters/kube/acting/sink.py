@@ -4,6 +4,7 @@ A cluster as a sink of plans: intent first, then binds and evictions, gang by ga
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from adapters.kube.acting.devices.claimed_device_binder import ClaimedDeviceBinder
 from adapters.kube.acting.executor import STOPPING, THREADS, carry_out
@@ -51,8 +52,10 @@ class ClusterSink:
         self._held = HeldBinds(deeds, cache)
         self._devices = ClaimedDeviceBinder(deeds, cache)
         self._turn: Turn | None = None
-        self._threads = threads
         self._goes_on = goes_on
+        self._carry_out = partial(
+            carry_out, threads=threads, goes_on=goes_on, why_not=deeds.why_not_there
+        )
         self._left_out: frozenset[Operation] = frozenset()
         self._intent = Intent()
         self._groups: dict[str, str] = {}
@@ -183,13 +186,7 @@ class ClusterSink:
         return self._held.begin(name, self._turn, binds, self._run)
 
     def _run(self, steps: Sequence[Operation], act: Act) -> list[Receipt]:
-        return carry_out(
-            steps,
-            act,
-            threads=self._threads,
-            groups=self._groups,
-            goes_on=self._goes_on,
-        )
+        return self._carry_out(steps, act, groups=self._groups)
 
     def _units(self, steps: Iterable[Operation]) -> dict[str, list[Operation]]:
         """

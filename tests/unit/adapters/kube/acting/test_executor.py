@@ -61,6 +61,18 @@ def test_what_refuses_the_first_pod_leaves_the_gang_untouched():
     assert "not tried, since no" == receipts[1].message
 
 
+def test_what_is_in_the_way_of_one_pod_leaves_the_gang_untouched():
+    deed = Deed()
+    steps = [*binds("g", "n0", "n1", "n2"), *binds("h", "n0")]
+    open_or_not = {"n2": ("again", "n2 is closed")}
+    why_not = lambda x: open_or_not.get(x.node, ("done", ""))  # noqa: E731 - once
+    receipts = carry_out(steps, deed, why_not=why_not)
+
+    assert ["again", "skipped", "skipped", "done"] == results(receipts)
+    assert "n2 is closed" == receipts[0].message
+    assert ["default/h-0"] == deed.tried
+
+
 def test_a_failure_stops_what_is_left_of_its_gang_only():
     deed = Deed("bad-3")
     steps = [*binds("bad", *["n0"] * 40), *binds("good", *["n1"] * 10)]

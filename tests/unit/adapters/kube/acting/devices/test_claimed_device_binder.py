@@ -104,8 +104,8 @@ class Cluster:
         Begin to lead, with a cache that has just been read.
         """
         self.cache = Cache([PODS, NODES, *DEVICES])
-        raw = node("n", 0)
-        self.cache.shelf(NODES).put("n", 1, node_record(raw), "1")
+        for name in ("n", "m"):
+            self.cache.shelf(NODES).put(name, 1, node_record(node(name, 0)), "1")
         devices = node_slice("n", [gpu(i) for i in range(3)])
         self.cache.shelf(KIND["ResourceSlice"]).put("n", 1, devices, "1")
         for each in classes():
