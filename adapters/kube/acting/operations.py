@@ -156,6 +156,8 @@ class Deeds:
             raise
         except AnswerError as error:
             answer = answer_of(error)
+        except ClusterError as error:
+            answer = "again", str(error)
         if answer[0] != "done":
             self.devices.give_up_turn(operation)
         return answer

@@ -62,7 +62,7 @@ class DeviceBinder:
     sleep: Callable[[float], None] = time.sleep
     now: Callable[[], float] = time.time
     waits: float = WAITS
-    _begun: dict[str, str] = field(default_factory=dict)
+    _begun: dict[str, PodRecord] = field(default_factory=dict)
     _guard: threading.Lock = field(default_factory=threading.Lock)
     _lock: NodeLock = field(init=False)
     whole: WholeGpuNames = field(init=False)
@@ -138,7 +138,7 @@ class DeviceBinder:
             return
         with self._guard:
             turn = _turn(operation.node, part)
-            if self._begun.get(turn) == pod.key:
+            if turn in self._begun and self._begun[turn].uid == pod.uid:
                 del self._begun[turn]
         if part.part.contract != HAMI:
             return
@@ -154,18 +154,20 @@ class DeviceBinder:
             return why
         with self._guard:
             turn = _turn(node, part)
-            before = self._begun.get(turn, pod.key)
-            if before != pod.key and self._is_coming(before):
-                return f"pod {before} is being bound to node {node}"
-            self._begun[turn] = pod.key
+            before = self._begun.get(turn, pod)
+            if before.uid != pod.uid and self._is_coming(before):
+                return f"pod {before.key} is being bound to node {node}"
+            self._begun[turn] = pod
         return self._lock.why_not(node, pod) if part.part.contract == HAMI else ""
 
-    def _is_coming(self, key: str) -> bool:
+    def _is_coming(self, pod: PodRecord) -> bool:
         """
         Tell whether the server has not shown yet that a pod is bound, or gone.
+
+        Another one of its name may be there since.
         """
-        pods = self.cache.pods_named([key])
-        return bool(pods) and pods[0].node is None
+        now = self.cache.pods_named([pod.key])
+        return bool(now) and now[0].uid == pod.uid and now[0].node is None
 
     def _why_waiting(self, node: str, pod: PodRecord, part: PodPart) -> str:
         """

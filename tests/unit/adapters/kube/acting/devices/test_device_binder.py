@@ -8,6 +8,7 @@ import pytest
 
 from adapters.kube.acting.devices.node_lock import LOCK
 from adapters.kube.acting.operations import Deeds
+from adapters.kube.api.errors import UnreachableError
 from adapters.kube.objects.node_record import node_record
 from adapters.kube.objects.parts.node_devices import DEVICES
 from adapters.kube.objects.pod_reader import pod_record
@@ -48,8 +49,9 @@ class Stage:
     def pause(self, seconds):
         self.time += seconds
 
-    def pod(self, name, *containers, said=None, on=None, **limits):
+    def pod(self, name, *containers, said=None, on=None, uid="", **limits):
         raw = asks(name, *containers, said=said, on=on, **(limits or self.half))
+        raw["metadata"]["uid"] = uid or raw["metadata"]["uid"]
         self.api.put(pod_path(name), raw)
         self.cache.shelf(PODS).put(f"default/{name}", 1, pod_record(raw), "1")
 
@@ -299,6 +301,33 @@ def test_who_was_bound_a_moment_ago_and_is_not_shown_yet_has_its_turn():
 
     assert "done" == stage.bound("first", 0).result
     assert "pod default/first is being bound" in stage.bound("second", 1).message
+
+
+@pytest.mark.parametrize("contract", sorted(HALF))
+def test_who_was_bound_and_is_made_anew_keeps_nobody_waiting(contract):
+    stage = Stage(contract)
+    stage.pod("p")
+    first = stage.bound("p", 0)
+    stage.pod("p", uid="another")  # evicted, and made anew by its owner
+    stage.pod("q")
+    stage.api.objects[NODE]["metadata"]["annotations"] = {}  # its plugin has seen p
+
+    assert ["done", "done"] == [first.result, stage.bound("q", 1).result]
+
+
+def test_a_server_that_is_away_while_a_node_is_locked_refuses_nobody():
+    stage = Stage("hami")
+    stage.pod("p")
+
+    def fault(method, path):
+        if path == NODE:
+            raise UnreachableError(f"{method} {path}", "the line is dead")
+
+    stage.api.fault = fault
+    receipt = stage.bound("p", 0)
+
+    assert "again" == receipt.result
+    assert "the line is dead" in receipt.message
 
 
 def test_a_node_of_hami_is_locked_around_the_bind():
