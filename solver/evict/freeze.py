@@ -355,7 +355,8 @@ def without(problem: Problem, exits: Sequence[Exit]) -> Problem:
         return problem
     room, queues = NodeRoom(problem.room.now, problem.room.parts), problem.queues
     leave(room, problem, exits)
-    come_to(room, problem, _moved(problem, exits), {})
+    moved = [*_moved(problem, exits)]
+    come_to(room, problem, moved, named_devices(problem, room.rows, moved))
     booking = Booking(queues)
     for one in exits if queues.named else ():
         requests = requests_of(problem, one)

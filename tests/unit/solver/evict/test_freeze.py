@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from adapters.files import scenario_of
 from models.gangs import pod_sets
 from models.policy import Policy
 from models.resources import GPU, PODS
-from solver.evict.freeze import freeze, requests_of, waiting_units
+from solver.evict.freeze import freeze, requests_of, waiting_units, without
 from solver.place.draft import Draft
 from solver.problem.leaving_pods import NOWHERE, Exit
 from solver.problem.node_room import Places
@@ -359,3 +360,20 @@ def test_pods_on_nodes_that_are_gone_leave_no_room():
 
     assert room(frozen, "after") == [0]
     assert amounts(frozen.queues.drift) == {"guest": -16, "owner": 8}
+
+
+def test_a_part_that_is_moved_has_its_room_on_the_other_node():
+    half = {"queue": "guest", "min": 1, "gpu": {"fraction": 0.5}}
+    run = {"node": "n0", "devices": [0]}
+    given = {
+        "nodes": [{"name": f"n{at}", "allocatable": {GPU: 1}} for at in range(2)],
+        "queues": [{"name": "guest"}],
+        "gangs": [{"name": "a", "running": [run], **half}, {"name": "b", **half}],
+    }
+    head = {"apiVersion": "phalanx/v1", "kind": "Scenario", "given": given}
+    problem = problem_of(scenario_of("moved", head).snapshot, Policy())
+    exits = leaves(problem, "a", "consolidate", targets=[1])
+    column = problem.room.parts.columns[0]
+
+    assert [1, 2] == problem.room.now[:, column].tolist()
+    assert [2, 1] == without(problem, exits).room.now[:, column].tolist()
