@@ -120,12 +120,6 @@ class Encode:
         "the same where gangs lie on several nodes: none of these can be left out",
         "evict/scattered",
     )
-    most_levels: int = _is(
-        4000,
-        "amounts",
-        "of free room that a crowded node offers; of more, not all are offered",
-        "evict/many-small",
-    )
     most_sums: int = _is(
         4096,
         "steps",

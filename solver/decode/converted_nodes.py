@@ -63,18 +63,13 @@ class ConvertedNodes:
         """
         Let victims leave crowded nodes one by one.
         """
+        victims = self.leaving.victims
         for c, crowded in enumerate(self.leaving.conversion.crowded_nodes):
-            joined = [
-                level.bin
-                for x, level in enumerate(crowded.levels)
-                if self.value(self.leaving.joins[c, x])
-            ]
-            self._join(joined[0] if joined else crowded.base, crowded.node)
-            for account in crowded.accounts:
-                literals = self.leaving.crowded.get((c, account), ())
-                here = self.leaving.victims.on_node[crowded.node][account]
-                number = sum(map(self.value, literals))
-                take(self.gone, account, crowded.node, number, here)
+            self._join(crowded.base, crowded.node)
+            for column, account in enumerate(crowded.accounts):
+                alike = victims.alike(crowded.node, account, crowded.pieces[column])
+                number = sum(map(self.value, self.leaving.crowded[c, column]))
+                take(self.gone, account, crowded.node, number, alike)
 
     def _join(self, number: int, node: int) -> None:
         if number >= 0:

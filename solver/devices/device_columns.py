@@ -30,7 +30,7 @@ from solver.devices.packing_items import SLICES
 Ints = NDArray[np.int64]
 MIG = "mig"
 WHOLE_GPU = "whole"
-_CORES, _MEMORY, _COUNTED, _FIRST_HOLDER = 0, 1, 2, 3
+_CORES, _MEMORY, COUNTED, FIRST_HOLDER = 0, 1, 2, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class DeviceColumns:
         """
         The number of columns of one device.
         """
-        return _FIRST_HOLDER + len(self.sharers) + (SLICES + 1) * self.sliced
+        return FIRST_HOLDER + len(self.sharers) + (SLICES + 1) * self.sliced
 
     @property
     def block(self) -> slice:
@@ -122,16 +122,16 @@ class DeviceColumns:
             own = table[at, : num_devices(node.allocatable.get(GPU, 0))]
             own[:, _CORES] = WHOLE
             own[:, _MEMORY] = node.gpu_memory
-            own[:, _FIRST_HOLDER + len(self.sharers) :] = 1
+            own[:, FIRST_HOLDER + len(self.sharers) :] = 1
             for one in node.taken:
                 if one.device >= self.number:
                     continue
                 block = table[at, one.device]
                 block[_CORES] -= one.cores
                 block[_MEMORY] -= one.memory
-                block[_COUNTED] = 1
+                block[COUNTED] = 1
                 sharer_at = self.sharers.index(one.contract or WHOLE_GPU)
-                block[_FIRST_HOLDER + sharer_at] -= 1
+                block[FIRST_HOLDER + sharer_at] -= 1
         return table.reshape(len(nodes), self.number * self.width)
 
     def hold(
@@ -144,13 +144,13 @@ class DeviceColumns:
             if not 0 <= place.device < self.number:
                 continue
             at = self.first + place.device * self.width
-            row[at + _FIRST_HOLDER + self.sharers.index(sharer(part))] += 1
+            row[at + FIRST_HOLDER + self.sharers.index(sharer(part))] += 1
             if part is None:
                 continue
             row[at + _CORES] += part.cores
             row[at + _MEMORY] += part.memory_on(node.gpu_memory)
             if part.profile:
-                slices = at + _FIRST_HOLDER + len(self.sharers)
+                slices = at + FIRST_HOLDER + len(self.sharers)
                 self._slice(row[slices : slices + SLICES + 1], node, part, place.start)
 
     @staticmethod
@@ -178,14 +178,14 @@ class DeviceColumns:
         rows = np.minimum(first, later)
         had, has = self._taken(first), self._taken(later)
         blocks = rows[:, self.block].reshape(len(rows), self.number, self.width)
-        last = _FIRST_HOLDER + len(self.sharers)
+        last = FIRST_HOLDER + len(self.sharers)
         left = had & ~has
-        blocks[left, :_FIRST_HOLDER] = 0
+        blocks[left, :FIRST_HOLDER] = 0
         blocks[left, last:] = 0
         opened = has & ~had
         here = opened & (opened.cumsum(axis=-1) <= idle[:, None])
         away = opened & ~here
-        blocks[away, :_FIRST_HOLDER] = 0
+        blocks[away, :FIRST_HOLDER] = 0
         blocks[away, last:] = 0
         rows[:, self.block] = blocks.reshape(len(rows), -1)
         return rows, np.asarray(here.sum(axis=-1))
@@ -194,8 +194,8 @@ class DeviceColumns:
         blocks = rows[..., self.block]
         blocks = blocks.reshape(*blocks.shape[:-1], self.number, self.width)
         parts = [at for at, name in enumerate(self.sharers) if name != WHOLE_GPU]
-        found = blocks[..., [_FIRST_HOLDER + at for at in parts]] < 0
-        return np.asarray(found.any(axis=-1) & (blocks[..., _COUNTED] == 0))
+        found = blocks[..., [FIRST_HOLDER + at for at in parts]] < 0
+        return np.asarray(found.any(axis=-1) & (blocks[..., COUNTED] == 0))
 
     def left_under(
         self, rows: Ints, contract: str
@@ -207,9 +207,9 @@ class DeviceColumns:
         if contract not in self.sharers:
             there = np.zeros(blocks.shape[:2], dtype=bool)
         else:
-            at = _FIRST_HOLDER + self.sharers.index(contract)
-            last = _FIRST_HOLDER + len(self.sharers)
-            alone = (blocks[..., _FIRST_HOLDER:last] < 0).sum(axis=-1) == 1
+            at = FIRST_HOLDER + self.sharers.index(contract)
+            last = FIRST_HOLDER + len(self.sharers)
+            alone = (blocks[..., FIRST_HOLDER:last] < 0).sum(axis=-1) == 1
             there = alone & (blocks[..., at] < 0)
         left = np.maximum(blocks[..., [_CORES, _MEMORY]], 0)
         return there, left[..., 0], left[..., 1]
@@ -219,9 +219,9 @@ class DeviceColumns:
         Tell whether nothing of a node's devices was taken that was not there.
         """
         blocks = row[self.block].reshape(self.number, self.width)
-        last = _FIRST_HOLDER + len(self.sharers)
-        kinds = (blocks[:, _FIRST_HOLDER:last] < 0).sum(axis=1)
-        left = np.delete(blocks, range(_FIRST_HOLDER, last), axis=1)
+        last = FIRST_HOLDER + len(self.sharers)
+        kinds = (blocks[:, FIRST_HOLDER:last] < 0).sum(axis=1)
+        left = np.delete(blocks, range(FIRST_HOLDER, last), axis=1)
         return bool((kinds <= 1).all() and (left >= 0).all())
 
     def states(self, row: Ints, node: Node) -> DeviceStates:
@@ -232,12 +232,12 @@ class DeviceColumns:
         sliced: dict[int, Sliced] = {}
         whole: set[int] = set()
         blocks = row[self.block].reshape(self.number, self.width).tolist()
-        last = _FIRST_HOLDER + len(self.sharers)
+        last = FIRST_HOLDER + len(self.sharers)
         for device, block in enumerate(blocks[: node.allocatable.get(GPU, 0)]):
             there = [
                 name
                 for name, number in zip(
-                    self.sharers, block[_FIRST_HOLDER:last], strict=True
+                    self.sharers, block[FIRST_HOLDER:last], strict=True
                 )
                 if number < 0
             ]
@@ -304,6 +304,6 @@ def names_whole(columns: DeviceColumns, rows: Ints) -> NDArray[np.bool_]:
     """
     if WHOLE_GPU not in columns.sharers:
         return np.zeros(len(rows), dtype=bool)
-    at = columns.first + _FIRST_HOLDER + columns.sharers.index(WHOLE_GPU)
+    at = columns.first + FIRST_HOLDER + columns.sharers.index(WHOLE_GPU)
     own = rows[:, at : columns.block.stop : columns.width]
     return np.asarray((own < 0).any(axis=1))

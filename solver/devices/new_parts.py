@@ -51,12 +51,12 @@ class NewParts:
     def _fill(self, rows: Ints, node: int, kind: int, content: Content) -> None:
         room = self._room
         idle = int(rows[node, room.gpu]) + self._opened.get(node, 0)
-        rest, places, closed = room.places(kind, content, max(0, idle))
+        rest, places = room.places(kind, content, max(0, idle))
         self._opened[node] = opened = max(0, idle) - rest
         rows[node, room.gpu] = idle - opened
         rows[node, list(room.columns)] = places
         if self._open is not None:
-            self._open[node] = closed, room.left_over(kind, content)
+            self._open[node] = room.on_open(kind, content)
 
     def after(self, rows: Ints, nodes: Ints, left: Ints) -> Ints:
         """
@@ -97,7 +97,7 @@ class NewParts:
             gone = room.kind(node, rows[node])[1] - shared
             idle = int(left[room.gpu]) + gone + self._opened.get(node, 0)
             content = self._content.get(node, (0,) * len(room.parts))
-            rest, places, _ = room.places(kind, content, max(0, idle))
+            rest, places = room.places(kind, content, max(0, idle))
             known[key] = [idle - (max(0, idle) - rest), *places]
         return known[key]
 
@@ -140,8 +140,6 @@ class NewParts:
             nothing = (0,) * len(room.parts)
             for node in range(len(rows)):
                 content = self._content.get(node, nothing)
-                opened = self._opened.get(node, 0)
                 kind, _ = room.kind(node, rows[node])
-                places = room.places(kind, content, opened)
-                self._open[node] = places.on_open, room.left_over(kind, content)
+                self._open[node] = room.on_open(kind, content)
         return self._open[:, 0, asked[0]], self._open[:, 1, asked[0]]

@@ -71,13 +71,10 @@ class PartItem:
 class PartPlaces(NamedTuple):
     """
     What is left beside new pods: ``idle`` GPUs, and places for each part.
-
-    Of the places ``on_open`` need no idle device.
     """
 
     idle: int
     found: list[int]
-    on_open: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +117,23 @@ class NodeDevices:
         """
         opened = self.opened(content)
         if opened is None:
-            none = [-1] * len(self.items)
-            return PartPlaces(-1, none, none)
+            return PartPlaces(-1, [-1] * len(self.items))
         rest = idle - sum(opened)
         sorts = zip(opened, self.sorts, strict=True)
         if rest < 0 or any(number > one.most for number, one in sorts):
-            return PartPlaces(rest, [-1] * len(self.items), [0] * len(self.items))
+            return PartPlaces(rest, [-1] * len(self.items))
         found = [self._more(one, content, opened, rest) for one in self.items]
-        on_open = [self._more(one, content, opened, 0) for one in self.items]
-        return PartPlaces(rest, found, on_open)
+        return PartPlaces(rest, found)
+
+    def on_open(self, content: Content) -> list[int]:
+        """
+        Give the places beside new pods that need no idle device; -1 for none at all.
+        """
+        opened = self.opened(content)
+        return [
+            -1 if opened is None else self._more(one, content, opened, 0)
+            for one in self.items
+        ]
 
     def _more(
         self, one: PartItem | None, content: Content, opened: Sequence[int], idle: int

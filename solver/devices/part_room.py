@@ -41,7 +41,7 @@ class _Kinds:
         self._index: dict[NodeDevices, int] = {}
         self._of_row: dict[tuple[int, bytes], tuple[int, int]] = {}
         self._places: dict[tuple[int, Content, int], PartPlaces] = {}
-        self._left_over: dict[tuple[int, Content], list[int]] = {}
+        self._on_open: dict[tuple[int, Content], tuple[list[int], list[int]]] = {}
 
     def of(self, sort: int, node: Node, row: Ints) -> tuple[int, int]:
         """
@@ -68,14 +68,16 @@ class _Kinds:
             found = self._places[key] = self.items[kind].places(content, idle)
         return found
 
-    def left_over(self, kind: int, content: Content) -> list[int]:
+    def on_open(self, kind: int, content: Content) -> tuple[list[int], list[int]]:
         """
-        Give what one more pod would leave of the fullest open device, by columns.
+        Give the places on open devices, and what one more pod would leave of these.
         """
         key = (kind, content)
-        found = self._left_over.get(key)
+        found = self._on_open.get(key)
         if found is None:
-            found = self._left_over[key] = self.items[kind].left_over(content)
+            devices = self.items[kind]
+            found = devices.on_open(content), devices.left_over(content)
+            self._on_open[key] = found
         return found
 
 
@@ -138,11 +140,11 @@ class PartRoom:
         """
         return self._kinds.places(kind, content, idle)
 
-    def left_over(self, kind: int, content: Content) -> list[int]:
+    def on_open(self, kind: int, content: Content) -> tuple[list[int], list[int]]:
         """
-        Give what one more pod would leave of the fullest open device, by columns.
+        Give the places on open devices, and what one more pod would leave of these.
         """
-        return self._kinds.left_over(kind, content)
+        return self._kinds.on_open(kind, content)
 
     def states(self, node: int, row: Ints) -> DeviceStates:
         """

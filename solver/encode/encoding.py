@@ -12,7 +12,8 @@ from solver.encode.capacity import Capacity, add_capacity, least_touched
 from solver.encode.conversion.options import Conversion
 from solver.encode.demand import Demand
 from solver.encode.devices.left_over_rows import left_over_sum
-from solver.encode.entitlement import add_entitlement
+from solver.encode.entitlement import add_entitlement, entitled_pods
+from solver.encode.leaving.crowded_nodes import add_crowded_nodes
 from solver.encode.leaving.losses import lost
 from solver.encode.leaving.step_rules import add_movers, add_step_rules, released_by
 from solver.encode.leaving.variables import Leaving
@@ -26,7 +27,8 @@ from solver.encode.tier_rows import order_sum, packing_sum, tier_sum
 from solver.encode.variables import Linear, TypeVars, Var
 from solver.evict.moved_gangs import Mover
 from solver.evict.victims import Victims
-from solver.problem.problem import Problem
+from solver.problem.node_room import Ints
+from solver.problem.problem import Problem, Step
 from solver.score.tier import LOSSES, TierKey, tier_of
 
 
@@ -107,11 +109,14 @@ class Encoding:
 class MayLeave(NamedTuple):
     """
     Who may leave in a step or move, and what may be done with the nodes they are on.
+
+    What is free ``now`` is for those for whom nobody may leave.
     """
 
     victims: Victims
     movers: Sequence[Mover]
     conversion: Conversion
+    now: Ints
 
 
 def encode(
@@ -132,13 +137,18 @@ def encode(
         add_movers(model, problem, demand, leaving, may_leave.movers)
     sizes = None if leaving is None else leaving.sizes
     encoding = placed(model, problem, classes, demand, types, sizes)
-    encoding.leaving = leaving
+    if leaving is not None:
+        encoding.leaving = leaving
     encoding.beside = add_neighbours(model, problem, encoding.capacity, demand, leaving)
-    if leaving is None:
+    if leaving is None or may_leave is None:
         add_limits(model, problem, types)
         add_entitlement(model, problem, types)
     else:
         add_step_rules(model, problem, leaving, types, released_by(problem, leaving))
+        first = {} if problem.step is Step.ENTITLED else entitled_pods(problem, types)
+        add_crowded_nodes(
+            model, problem, encoding.capacity, leaving, first, may_leave.now
+        )
     return encoding
 
 

@@ -67,7 +67,7 @@ class _Shares:
         self.model.add(kind.entitled.chosen <= kind.starts.chosen)
         for vars_ in kind.states:
             _choose_core(self.model, vars_, kind)
-            cores = _entitled_core(vars_, kind)
+            cores = entitled_core(vars_, kind)
             charge(problem, vars_.state.gang, vars_.state, cores, self.rows)
 
     def _keys(self, kind: TypeVars) -> list[Key]:
@@ -134,7 +134,7 @@ def _tight_rows(problem: Problem, types: Sequence[TypeVars]) -> set[Key]:
     }
 
 
-def _entitled_core(vars_: RigidVars | ChoiceVars, kind: TypeVars) -> dict[int, Linear]:
+def entitled_core(vars_: RigidVars | ChoiceVars, kind: TypeVars) -> dict[int, Linear]:
     """
     Count the core pods of entitled starts, per leaf.
     """
@@ -147,6 +147,19 @@ def _entitled_core(vars_: RigidVars | ChoiceVars, kind: TypeVars) -> dict[int, L
     for i, core in vars_.core.items():
         cores.setdefault(i, Linear()).add(core.variable, 1, core.upper)
     return cores
+
+
+def entitled_pods(problem: Problem, types: Sequence[TypeVars]) -> dict[int, Linear]:
+    """
+    Count the core pods of entitled starts, per shape.
+    """
+    found: dict[int, Linear] = {}
+    for kind in types:
+        for vars_ in kind.states if kind.entitled.variable is not None else ():
+            for i, row in entitled_core(vars_, kind).items():
+                shape = problem.shapes.of_leaf[vars_.state.key, i]
+                found.setdefault(shape, Linear()).extend(row)
+    return {shape: row for shape, row in found.items() if row.variables}
 
 
 def _choose_core(
@@ -172,7 +185,7 @@ def _choose_core(
             core = Count(model.new_int_var(0, len(leaf.pending), ""), len(leaf.pending))
             vars_.core[i] = core
             model.add(core.chosen <= totals[i].expression)
-    cores = _entitled_core(vars_, kind)
+    cores = entitled_core(vars_, kind)
     full = {i: cores.get(i, Linear()) for i in range(len(state.leaves))}
     add_minimums(model, state, vars_.core_active, full)
     add_role_order(model, state, vars_.core_active)

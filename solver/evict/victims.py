@@ -19,6 +19,11 @@ from solver.problem.node_room import After, Ints, NodeRoom, Room
 from solver.problem.problem import Problem
 from solver.problem.running_gangs import Runner, age_of
 
+Pieces = tuple[tuple[tuple[int, int], ...], ...]
+"""
+What each pod that leaves together has of its node that is told apart.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Victim:
@@ -38,7 +43,7 @@ class Victim:
         return self.work, age_of(self.pods)
 
     @property
-    def pieces(self) -> tuple[tuple[tuple[int, int], ...], ...]:
+    def pieces(self) -> Pieces:
         """
         What its pods have of their node that is told apart, as far as any is known.
         """
@@ -95,6 +100,13 @@ class Victims:
     accounts: list[Account] = field(default_factory=list)
     on_node: dict[int, dict[int, list[Victim]]] = field(default_factory=dict)
     wide: list[Wide] = field(default_factory=list)
+
+    def alike(self, node: int, account: int, pieces: Pieces) -> list[Victim]:
+        """
+        List what may leave a node of an account, with the same pieces of it.
+        """
+        here = self.on_node.get(node, {}).get(account, [])
+        return [victim for victim in here if victim.pieces == pieces]
 
     def numbers(self) -> Counter[int]:
         """

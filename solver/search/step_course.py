@@ -61,7 +61,7 @@ class StepCourse:
         run = TierSearch(opened.problem, opened.first, self.budget, opened.keys, opened)
         self.known.steps.teach(run.best)
         run.best.tighten(self.coarse)
-        choices = num_choices(self.opened.victims, tuning.encode)
+        choices = num_choices(self.opened.problem, self.opened.victims)
         if choices <= self.budget.left * tuning.search.choices_per_unit:
             wide = bool(self.opened.victims.wide)
             with self.budget.keeping(tuning.search.kept_for_losses if wide else 0.0):
@@ -139,7 +139,7 @@ def _found_bounds(run: TierSearch) -> dict[TierKey, int]:
     Give the bounds that hold for the whole round, and not only for this step.
     """
     best, model = run.best, run.model
-    bounds = best.bounds if model.exact else best.trivial
+    bounds = best.bounds
     return {
         key: bound
         for key, bound, value in zip(best.keys, bounds, best.values, strict=True)

@@ -28,7 +28,7 @@ class Model:
 
     ``levels`` are those that gangs without a place ask for.  In a step that is
     ``opened``, ``most`` are tiers that nobody may leave for, with what they reach
-    without; ``exact`` says that the model knows all that may leave a node.
+    without.
     """
 
     def __init__(
@@ -42,7 +42,6 @@ class Model:
         self.keys = keys
         self.opened = opened
         self.most = {} if opened is None else _without_anybody(opened)
-        self.exact = True
         self.split: dict[int, int] = {}
         self.size = ModelSize()
         self.levels = levels_of(problem, moved)
@@ -75,8 +74,8 @@ class Model:
         conversion = convert(
             problem, self._shapes, self.levels, opened.victims, self.split
         )
-        self.exact = conversion.exact
-        may_leave = MayLeave(opened.victims, opened.movers, conversion)
+        now = opened.now.room.now
+        may_leave = MayLeave(opened.victims, opened.movers, conversion, now)
         encoding = encode(problem, conversion.classes, may_leave)
         for key, value in self.most.items():
             row = encoding.tier(key)
@@ -125,11 +124,6 @@ class Model:
                 for group in conversion.groups
                 if wanted & {group.base, *(option.bin for option in group.options)}
                 for node in group.nodes
-            ]
-            + [
-                crowded.node
-                for crowded in conversion.crowded_nodes
-                if wanted & {crowded.base, *(level.bin for level in crowded.levels)}
             ]
         ]
 

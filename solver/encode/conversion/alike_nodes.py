@@ -9,9 +9,9 @@ import numpy as np
 
 from models.gangs import pod_sets
 from solver.encode.conversion.contents import Contents, list_choices
-from solver.encode.conversion.options import Costs, Pieces
+from solver.encode.conversion.options import Costs
 from solver.encode.conversion.relief import relieved_queues
-from solver.evict.victims import Victim, Victims, held_row
+from solver.evict.victims import Pieces, Victim, Victims, held_row
 from solver.problem.node_room import Bools, Ints
 from solver.problem.problem import Problem
 

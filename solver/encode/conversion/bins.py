@@ -33,6 +33,17 @@ class Bins:
             self._numbers.append(0)
         return number
 
+    def own(self, node: int, row: Ints, fits: Bools) -> int:
+        """
+        Give a node a bin of its own, or -1 where it is of no use.
+        """
+        if not fits.any():
+            return -1
+        self._index[node] = len(self._index)
+        self._samples.append((node, row, fits))
+        self._numbers.append(1)
+        return self._index[node]
+
     def count(self, numbers: Iterable[int], nodes: int) -> None:
         """
         Add nodes that could join some bins.

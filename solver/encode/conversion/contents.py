@@ -5,13 +5,13 @@ Of the choices that leave a node equally useful only those are kept that take no
 more than needed.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
 
 import numpy as np
 
-from solver.encode.devices.leaving_devices import some_choices
 from solver.evict.victims import Victims
 from solver.problem.node_room import Bools, Ints
 from solver.problem.problem import Problem
@@ -33,69 +33,52 @@ class Contents:
     choices: list[tuple[int, ...]] = field(default_factory=list)
     node: int = -1
     crowded: bool = False
-    exact: bool = True
 
 
-def num_choices(victims: Victims, tuning: Encode) -> int:
+def num_choices(problem: Problem, victims: Victims) -> int:
     """
-    Count the choices of all unlike nodes, as many of each as would be listed.
+    Count the choices of all unlike nodes, and the victims on each crowded one.
     """
-    kinds = {
-        tuple(sorted((at, *(t.cost for t in alike)) for at, alike in here.items()))
-        for here in victims.on_node.values()
-    }
+    total, kinds = 0, set()
+    tuning = problem.tuning.encode
     linked = {at for at, account in enumerate(victims.accounts) if account.wide >= 0}
-    return sum(
-        min(
-            tuning.most_linked
-            if linked.intersection(x[0] for x in kind)
-            else tuning.most_choices,
-            prod(len(alike) for alike in kind),
+    for here in victims.on_node.values():
+        counts = [len(alike) for alike in here.values()]
+        told_apart = problem.room.parts is not None and any(
+            victim.pieces for alike in here.values() for victim in alike
         )
-        for kind in kinds
-    )
+        if told_apart or _are_many(counts, tuning, linked=not linked.isdisjoint(here)):
+            total += sum(counts)
+            continue
+        kind = sorted((at, *(t.cost for t in alike)) for at, alike in here.items())
+        if tuple(kind) not in kinds:
+            kinds.add(tuple(kind))
+            total += prod(counts)
+    return total
+
+
+def _are_many(counts: Iterable[int], tuning: Encode, *, linked: bool) -> bool:
+    """
+    Tell whether there are too many ways to let so many victims leave a node.
+    """
+    most = tuning.most_linked if linked else tuning.most_choices
+    return prod(count + 1 for count in counts) > most
 
 
 def list_choices(contents: Contents, problem: Problem) -> None:
     """
-    List what may leave such a node, all choices or as many as are worth it.
-    """
-    tuning, parts = problem.tuning.encode, problem.room.parts
-    rows = np.array(contents.rows, dtype=np.int64)
-    held = None if parts is None or not len(rows) else parts.pieces(rows) > 0
-    if held is not None and held.any():
-        found = some_choices(contents.counts, held, tuning.most_choices)
-        contents.choices, contents.exact = found
-    else:
-        _list_counts(contents, tuning)
-
-
-def _list_counts(contents: Contents, tuning: Encode) -> None:
-    """
     List all choices of how many victims of each account leave; the empty one first.
 
-    Of a crowded node only the amounts that may be free are listed.
+    Of a crowded node it is only said that nobody leaves, or everybody.
     """
-    total = 1
-    for count in contents.counts:
-        total *= count + 1
-    most = tuning.most_linked if any(contents.linked) else tuning.most_choices
-    if total <= most:
-        ranges = [range(count + 1) for count in contents.counts]
-        contents.choices = list(product(*ranges))
+    rows, parts = np.array(contents.rows, dtype=np.int64), problem.room.parts
+    tuning, linked = problem.tuning.encode, any(contents.linked)
+    told_apart = parts is not None and len(rows) and (parts.pieces(rows) > 0).any()
+    if told_apart or _are_many(contents.counts, tuning, linked=linked):
+        contents.crowded = True
+        contents.choices = [(0,) * len(contents.counts), contents.counts]
         return
-    contents.crowded = True
-    frees = {tuple(contents.free.tolist()): None}
-    for row, count in zip(contents.rows, contents.counts, strict=True):
-        amounts = row.tolist()
-        for free in list(frees):
-            for number in range(1, count + 1):
-                pairs = zip(free, amounts, strict=True)
-                frees.setdefault(tuple(x + number * a for x, a in pairs))
-        if len(frees) > tuning.most_levels:
-            contents.exact = False
-            frees = dict.fromkeys(list(frees)[: tuning.most_levels])
-    contents.choices = list(frees)
+    contents.choices = [*product(*(range(count + 1) for count in contents.counts))]
 
 
 def undominated(contents: Contents, cut: Ints) -> list[int]:

@@ -14,16 +14,16 @@ from solver.encode.conversion.options import (
     Conversion,
     Costs,
     CrowdedNode,
-    Level,
     NodeGroup,
     Option,
 )
 from solver.encode.conversion.usable_room import UsableRoom
+from solver.encode.devices.device_kinds import without_devices
 from solver.encode.neighbours.domain_parts import parts_by_domain
 from solver.encode.node_classes import Level as TopologyLevel
 from solver.encode.node_classes import bins_of, domains_of
 from solver.evict.victims import Victims
-from solver.problem.node_room import Bools, Ints
+from solver.problem.node_room import Bools
 from solver.problem.problem import Problem
 
 
@@ -56,9 +56,7 @@ def convert(
         else:
             groups.append(_group(use, nodes, bins))
     classes = bins_of(problem, list(shapes), levels, bins.samples(), (domains, names))
-    return Conversion(
-        tuple(groups), tuple(crowded_nodes), classes, all(x.exact for x in held)
-    )
+    return Conversion(tuple(groups), tuple(crowded_nodes), classes)
 
 
 class _Uses:
@@ -93,28 +91,18 @@ def _group(use: _Uses, alike: AlikeNodes, bins: Bins) -> NodeGroup:
 
 def _crowded(use: _Uses, alike: AlikeNodes, node: int, bins: Bins) -> CrowdedNode:
     """
-    List the bins that a node could join, each with the least that it must have.
+    Give a node a bin of its own, in which those fit who would if everybody left.
     """
     contents = use.contents
-    needs: dict[int, Ints] = {}
-    base = bins.of(node, use.cut[0], use.fits(0))
-    for at, (row, free) in enumerate(zip(use.cut, use.free, strict=True)):
-        number = bins.of(node, row, use.fits(at))
-        if number not in {-1, base}:
-            need = use.usable.of_sums(row, free)
-            known = needs.get(number)
-            needs[number] = need if known is None else np.minimum(known, need)
-    bins.count({base, *needs}, 1)
+    row = without_devices(use.usable.problem, use.cut[-1])
     return CrowdedNode(
         node=node,
         accounts=alike.accounts,
-        rows=tuple(tuple(row.tolist()) for row in contents.rows),
+        rows=contents.rows,
         costs=alike.costs,
-        free=tuple(contents.free.tolist()),
-        levels=tuple(
-            Level(number, tuple(need.tolist())) for number, need in needs.items()
-        ),
-        base=base,
+        free=contents.free,
+        base=bins.own(node, row, use.fits(-1)),
+        pieces=alike.pieces,
     )
 
 

@@ -8,13 +8,8 @@ whose size is decided by the model.
 from dataclasses import dataclass
 
 from solver.encode.node_classes import Classes
-from solver.evict.victims import Victim, Victims
-
-Pieces = tuple[tuple[tuple[int, int], ...], ...]
-"""
-What each pod that leaves together has of its node that is told apart.
-"""
-
+from solver.evict.victims import Pieces, Victim, Victims
+from solver.problem.node_room import Ints
 
 Costs = tuple[tuple[tuple[int, int], ...], ...]
 """
@@ -53,44 +48,33 @@ class NodeGroup:
         """
         List what an option counts on a node.
         """
-        here = victims.on_node.get(node, {}).get(self.accounts[column], [])
-        return [victim for victim in here if victim.pieces == self.pieces[column]]
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """
-    A bin that a crowded node may join, and what it must have free of each resource.
-    """
-
-    bin: int
-    need: tuple[int, ...]
+        return victims.alike(node, self.accounts[column], self.pieces[column])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrowdedNode:
     """
-    A node with more choices than can be listed: its victims one by one, and the bins.
+    A node that any of its victims may leave, with a bin of its own.
 
-    ``rows`` are what one victim of each account holds, ``costs`` what each loses.
+    What these have there is told apart, or they are many.  ``rows`` are what one victim
+    of each account holds, ``costs`` what each loses, ``free`` what nobody has.
     """
 
     node: int
     accounts: tuple[int, ...]
-    rows: tuple[tuple[int, ...], ...]
+    rows: tuple[Ints, ...]
     costs: Costs
-    free: tuple[int, ...]
-    levels: tuple[Level, ...]
+    free: Ints
     base: int
+    pieces: tuple[Pieces, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
     """
-    All groups and crowded nodes, the bins as classes of a node, and whether all is in.
+    All groups and crowded nodes, and the bins as classes of a node.
     """
 
     groups: tuple[NodeGroup, ...]
     crowded_nodes: tuple[CrowdedNode, ...]
     classes: Classes
-    exact: bool

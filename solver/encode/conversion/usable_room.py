@@ -26,11 +26,6 @@ class UsableRoom:
         Give what is free after each choice, one row each.
         """
         parts = self.problem.room.parts
-        if contents.crowded:
-            found = np.array(contents.choices, dtype=np.int64)
-            if parts is None:
-                return found
-            return parts.left(contents.node, contents.free, found)
         taken = np.array(contents.choices, dtype=np.int64)
         taken = taken.reshape(len(contents.choices), len(contents.rows))
         freed = np.zeros((len(taken), len(contents.free)), dtype=np.int64)
@@ -39,18 +34,6 @@ class UsableRoom:
         if parts is None:
             return contents.free + freed
         return parts.left(contents.node, contents.free, contents.free + freed)
-
-    def of_sums(self, row: Ints, free: Ints) -> Ints:
-        """
-        Give the least sums that what can be used after a choice needs.
-
-        What a node holds of parts follows from them.
-        """
-        own = row[: len(free)]
-        need = np.where(own < 0, free, own)
-        if self.problem.room.parts is not None:
-            need[list(self.problem.room.parts.columns)] = 0
-        return np.asarray(need)
 
     def cut(self, contents: Contents) -> Ints:
         """

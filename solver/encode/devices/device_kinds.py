@@ -49,6 +49,16 @@ def with_device_states(
     return np.hstack([cut, more])
 
 
+def without_devices(problem: Problem, row: Ints) -> Ints:
+    """
+    Say behind a row that nothing is known of the devices.
+    """
+    row = row.copy()
+    if problem.room.parts is not None:
+        row[-_BEHIND:] = -1, _MANY + 1, 0
+    return row
+
+
 def device_state(problem: Problem, row: Ints) -> tuple[int, int] | None:
     """
     Read what was written behind a row: the number of the devices, and the idle ones.

@@ -126,7 +126,7 @@ def _leaving(model: cp_model.CpModel, victims: Victims, classes: Classes) -> Lea
     for at, (total, record) in enumerate(zip(counts, victims.accounts, strict=True)):
         if numbers[at] and record.rights:
             total.add(model.new_int_var(0, numbers[at], ""), 1, numbers[at])
-    return add_leaving(model, victims, Conversion((), (), classes, exact=True), counts)
+    return add_leaving(model, victims, Conversion((), (), classes), counts)
 
 
 def _add_room(

@@ -240,7 +240,7 @@ def _add_victim_vars(
             same = ordered[i - 1].pieces == ordered[i].pieces
             if same and ordered[i - 1].cost < ordered[i].cost:
                 model.add_implication(literals[i], literals[i - 1])
-    conversion = Conversion((), (), classes, exact=True)
+    conversion = Conversion((), (), classes)
     leaving = add_leaving(model, victims, conversion, counts)
     for _, account, parts in _apart_things(victims, whole=True):
         gone_whole = leaving.gone_whole[victims.accounts[account].wide]

@@ -35,8 +35,8 @@ class Leaving:
     ``taken[g, o]`` nodes of a group take an option; ``sizes`` are the nodes of each
     bin; ``gone`` counts what leaves per account; ``gone_whole[w]`` says that all of a
     wide gang leaves, ``moved_whole[w]`` that it is moved, ``emptied[w, t]`` that a tree
-    node is emptied; ``moved_singly`` counts spare pods that are moved; ``joins[c, x]``
-    says that a crowded node joins a bin, ``crowded`` which of its victims leave.
+    node is emptied; ``moved_singly`` counts spare pods that are moved;
+    ``crowded[c, k]`` says which victims leave a crowded node, by its column.
     ``below_share`` are literals that hold only where a queue loses of its share.
     ``moved`` are the gangs that may get new places, each with its variables.
     """
@@ -51,7 +51,6 @@ class Leaving:
     moved_whole: dict[int, Var] = field(default_factory=dict)
     emptied: dict[tuple[int, int], Var] = field(default_factory=dict)
     moved_singly: dict[int, Var] = field(default_factory=dict)
-    joins: dict[tuple[int, int], Var] = field(default_factory=dict)
     crowded: dict[tuple[int, int], list[Var]] = field(default_factory=dict)
     crowded_work: Linear = field(default_factory=Linear)
     crowded_age: Linear = field(default_factory=Linear)

@@ -7,6 +7,7 @@ is reclaimed, preempted and moved.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from solver.effort.cp_sat import cp_model
 from solver.encode.conversion.options import Conversion
@@ -76,63 +77,36 @@ def _add_options(model: cp_model.CpModel, leaving: Leaving) -> None:
 
 def _add_crowded(model: cp_model.CpModel, leaving: Leaving, at: int) -> None:
     """
-    Ensure that a crowded node joins a bin only if enough of its victims leave.
+    Give a variable for each victim on a crowded node, and count what it loses.
     """
     crowded = leaving.conversion.crowded_nodes[at]
-    freed = [Linear() for _ in crowded.free]
-    for account, row, costs in zip(
-        crowded.accounts, crowded.rows, crowded.costs, strict=True
+    if crowded.base >= 0:
+        leaving.sizes[crowded.base] = Linear(1)
+    for column, (account, costs) in enumerate(
+        zip(crowded.accounts, crowded.costs, strict=True)
     ):
-        literals = _victim_vars(model, leaving, at, account, len(costs))
+        literals = _victim_vars(model, leaving, account, len(costs))
+        leaving.crowded[at, column] = literals
         for literal, (work, age) in zip(literals, costs, strict=True):
             leaving.crowded_work.add(literal, work, 1)
             leaving.crowded_age.add(literal, age, 1)
-            for total, amount in zip(freed, row, strict=True):
-                total.add(literal, amount, 1)
-    joins = _add_joins(model, leaving, at)
-    for column, free in enumerate(crowded.free):
-        missing = Linear()
-        for join, level in zip(joins, crowded.levels, strict=True):
-            missing.add(join, max(0, level.need[column] - free), 1)
-        if missing.variables:
-            model.add(missing.expression <= freed[column].expression)
 
 
 def _victim_vars(
-    model: cp_model.CpModel, leaving: Leaving, at: int, account: int, number: int
+    model: cp_model.CpModel, leaving: Leaving, account: int, number: int
 ) -> list[Var]:
     """
-    Give a variable for each victim of an account on a crowded node.
+    Give a variable for each of some victims that are alike, the cheapest first.
     """
     wide = leaving.victims.accounts[account].wide
     if wide >= 0 and leaving.victims.wide[wide].state is None:
         return [leaving.gone_whole[wide]]
     literals = [model.new_bool_var("") for _ in range(number)]
-    leaving.crowded[at, account] = literals
+    for first, second in pairwise(literals):
+        model.add_implication(second, first)
     for literal in literals:
         leaving.gone[account].add(literal, 1, 1)
     return literals
-
-
-def _add_joins(model: cp_model.CpModel, leaving: Leaving, at: int) -> list[Var]:
-    """
-    Ensure that a crowded node is in one bin at most.
-    """
-    crowded = leaving.conversion.crowded_nodes[at]
-    joins = []
-    for x, level in enumerate(crowded.levels):
-        join = model.new_bool_var("")
-        leaving.joins[at, x] = join
-        joins.append(join)
-        leaving.sizes[level.bin].add(join, 1, 1)
-    if crowded.base >= 0:
-        leaving.sizes[crowded.base].constant += 1
-        leaving.sizes[crowded.base].most += 1
-        for join in joins:
-            leaving.sizes[crowded.base].add(join, -1, 1)
-    if len(joins) > 1:
-        model.add_at_most_one(joins)
-    return joins
 
 
 def _places_of(conversion: Conversion) -> dict[int, list[int]]:

@@ -112,14 +112,9 @@ def _of_groups(leaving: Leaving, stale: frozenset[str]) -> Iterator[_LeavingPods
 def _of_crowds(leaving: Leaving, stale: frozenset[str]) -> Iterator[_LeavingPods]:
     victims = leaving.victims
     for c, crowded in enumerate(leaving.conversion.crowded_nodes):
-        for account in crowded.accounts:
-            wide = victims.accounts[account].wide
-            together = wide >= 0 and victims.wide[wide].state is None
-            literals = (
-                [leaving.gone_whole[wide]] if together else leaving.crowded[c, account]
-            )
-            here = victims.on_node[crowded.node][account]
-            for literal, victim in zip(literals, here, strict=True):
+        for column, account in enumerate(crowded.accounts):
+            here = victims.alike(crowded.node, account, crowded.pieces[column])
+            for literal, victim in zip(leaving.crowded[c, column], here, strict=True):
                 stays = victim.gang.key not in stale
                 yield from _of_thing(victim, (crowded.node,), literal, 1, stays=stays)
 

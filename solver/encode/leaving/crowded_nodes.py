@@ -1,0 +1,137 @@
+"""
+Crowded nodes: what comes to them has the room of whoever leaves.
+
+Per resource Σ requests of what comes ≤ what is free + Σ what those hold who leave.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from solver.effort.cp_sat import cp_model
+from solver.encode.capacity import Capacity
+from solver.encode.conversion.options import CrowdedNode
+from solver.encode.devices.each_device import Held, add_each_device
+from solver.encode.leaving.variables import Leaving
+from solver.encode.variables import Linear, Var
+from solver.problem.node_room import Ints
+from solver.problem.problem import Problem
+
+
+def add_crowded_nodes(
+    model: cp_model.CpModel,
+    problem: Problem,
+    capacity: Capacity,
+    leaving: Leaving,
+    entitled: Mapping[int, Linear],
+    now: Ints,
+) -> None:
+    """
+    Ensure that crowded nodes hold what comes to them, with what leaves them.
+
+    Of what is ``entitled`` so many pods of each shape must have room there ``now``.
+    """
+    first = _first(model, capacity, entitled)
+    for at, crowded in enumerate(leaving.conversion.crowded_nodes):
+        terms = capacity.class_terms(crowded.base) if crowded.base >= 0 else {}
+        if not terms:
+            continue
+        literals = [leaving.crowded[at, k] for k in range(len(crowded.accounts))]
+        left = _left(model, problem, crowded, literals)
+        held = _add_node(model, problem, crowded.node, left, terms)
+        some = first.get(crowded.base)
+        if some:
+            free = [Linear(int(amount)) for amount in now[crowded.node]]
+            _add_node(model, problem, crowded.node, free, some, held)
+
+
+def _add_node(
+    model: cp_model.CpModel,
+    problem: Problem,
+    node: int,
+    left: Sequence[Linear],
+    terms: Mapping[int, Sequence[Var]],
+    beside: Held | None = None,
+) -> Held:
+    """
+    Ensure that a node holds pods where so much of each column is left.
+    """
+    for column in problem.room.sums:
+        _add_sum(model, problem, terms, column, left[column])
+    parts = problem.room.parts
+    if parts is None or not parts.devices.number:
+        return {}
+    pods = {shape: cp_model.LinearExpr.sum(row) for shape, row in terms.items()}
+    return add_each_device(model, problem, node, left, pods, beside)
+
+
+def _first(
+    model: cp_model.CpModel, capacity: Capacity, entitled: Mapping[int, Linear]
+) -> dict[int, dict[int, list[Var]]]:
+    """
+    Count the pods in each class that must have room now, so many of each shape.
+    """
+    found: dict[int, dict[int, list[Var]]] = {}
+    every: dict[int, list[Var]] = {shape: [] for shape in entitled}
+    for at, item in enumerate(capacity.classes.items):
+        for shape, row in capacity.class_terms(at).items():
+            if shape in every:
+                most = item.most[item.shapes.index(shape)]
+                count = model.new_int_var(0, most, "")
+                model.add(count <= cp_model.LinearExpr.sum(row))
+                found.setdefault(at, {})[shape] = [count]
+                every[shape].append(count)
+    for shape, counts in every.items():
+        model.add(cp_model.LinearExpr.sum(counts) >= entitled[shape].expression)
+    return found
+
+
+def _left(
+    model: cp_model.CpModel,
+    problem: Problem,
+    crowded: CrowdedNode,
+    literals: Sequence[Sequence[Var]],
+) -> list[Linear]:
+    """
+    Write what each column of a node comes to, with pieces that nobody is tied to.
+    """
+    left = [Linear(int(amount)) for amount in crowded.free]
+    for row, alike in zip(crowded.rows, literals, strict=True):
+        for total, amount in zip(left, row.tolist(), strict=True):
+            for literal in alike:
+                total.add(literal, amount, 1)
+    parts = problem.room.parts
+    if parts is None:
+        return left
+    for piece, held in enumerate(parts.tied.held[crowded.node]):
+        tied = left[parts.tied.first + piece]
+        if tied.constant < 0 <= tied.most and held.any():
+            free = model.new_bool_var("")
+            for leaves in tied.variables:
+                model.add_implication(free, leaves)
+            for total, amount in zip(left, held.tolist(), strict=False):
+                total.add(free, amount, 1)
+    return left
+
+
+def _add_sum(
+    model: cp_model.CpModel,
+    problem: Problem,
+    terms: Mapping[int, Sequence[Var]],
+    column: int,
+    left: Linear,
+) -> None:
+    """
+    Ensure that what comes finds so much of a resource; nothing where it is short.
+    """
+    taken = Linear()
+    for shape, counts in terms.items():
+        amount = int(problem.shapes.requests[shape, column])
+        for count in counts:
+            taken.add(count, amount, 1)
+    if not taken.variables:
+        return
+    row = model.add(taken.expression <= left.expression)
+    if left.constant < 0:
+        comes = model.new_bool_var("")
+        row.only_enforce_if(comes)
+        for count in taken.variables:
+            model.add(count == 0).only_enforce_if(~comes)
