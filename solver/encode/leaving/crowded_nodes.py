@@ -54,9 +54,12 @@ def _add_node(
     """
     Ensure that a node holds pods where so much of each column is left.
     """
-    for column in problem.room.sums:
-        _add_sum(model, problem, terms, column, left[column])
     parts = problem.room.parts
+    columns = {*problem.room.sums}
+    if parts is not None:
+        columns |= parts.tied.columns - ({parts.gpu} if parts.devices.number else set())
+    for column in sorted(columns):
+        _add_sum(model, problem, terms, column, left[column])
     if parts is None or not parts.devices.number:
         return {}
     pods = {shape: cp_model.LinearExpr.sum(row) for shape, row in terms.items()}
