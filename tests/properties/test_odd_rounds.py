@@ -101,6 +101,12 @@ def test_who_is_entitled_in_a_second_step_is_within_the_share_with_the_first():
     assert found is None, f"{found.why}\n\n{yaml_text(found.document)}"
 
 
+def test_who_can_only_leave_together_leaves_by_one_rule():
+    found = failure_of("full+parts-v22-3", exact=True)
+
+    assert found is None, f"{found.why}\n\n{yaml_text(found.document)}"
+
+
 def test_the_same_word_draws_the_same_round():
     assert odd_round("word-1") == odd_round("word-1")
     assert odd_round("word-1") != odd_round("word-2")

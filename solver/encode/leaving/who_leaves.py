@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from solver.effort.cp_sat import cp_model
 from solver.encode.conversion.options import Conversion
-from solver.encode.leaving.variables import Leaving, Parting
+from solver.encode.leaving.variables import EVICTS, Leaving, Parting
 from solver.encode.variables import Linear, Var
 from solver.evict.moved_gangs import may_move_singly
 from solver.evict.rights.may_leave import Rights
@@ -51,6 +51,9 @@ def add_leaving(
         _split(model, leaving, at, account)
         for at, account in enumerate(victims.accounts)
     ]
+    for at, wide in enumerate(victims.wide):
+        if wide.state is not None:
+            _keep_rules(model, leaving, at, wide, wide.state)
     return leaving
 
 
@@ -238,6 +241,27 @@ def _keep_roles(
                 continue
             if state.leaves[first].minimum and not state.leaves[first].need:
                 model.add_implication(other, mine)
+
+
+def _keep_rules(
+    model: cp_model.CpModel, leaving: Leaving, at: int, wide: Wide, state: Standing
+) -> None:
+    """
+    Ensure that what can only go together goes by one rule.
+    """
+    for t, node in enumerate(state.nodes):
+        empty = leaving.emptied.get((at, t))
+        accounts = leaving.victims.accounts
+        mine = [a for a in wide.accounts if accounts[a].leaf in node.leaves]
+        parts = [Linear() for _ in EVICTS]
+        for rule, part in zip(EVICTS, parts, strict=True):
+            for account in mine:
+                part.extend(leaving.parting[account][rule])
+        if empty is None or not node.live or not all(x.variables for x in parts):
+            continue
+        first = model.new_bool_var("")
+        for part, other in zip(parts, (first, ~first), strict=True):
+            model.add(part.expression == 0).only_enforce_if(empty, other)
 
 
 def _split(
