@@ -159,6 +159,9 @@ def most_more(
 
     It is -1 where the others do not fit themselves.
     """
+    if not wanted and devices == 1:
+        each = sum(takes(device, item) for device in bins)
+        return each + allowed * takes(fresh, item)
     if num_opened(bins, fresh, wanted) > allowed:
         return -1
     all_ = (*bins, *([fresh] * allowed))
