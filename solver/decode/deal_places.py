@@ -54,6 +54,7 @@ def decode(
     work = RoundState(encoding.problem)
     wants, entitled = wants_of(encoding, value)
     dealer = _Dealer(encoding, work, slots)
+    dealer.keep_first(value, entitled)
     failed = dealer.deal(wants, encoding.beside.near.firsts(value))
     if dealer.has_lonely:
         unpacked = tuple(sorted({*unpacked, *_with_neighbours(encoding, value)}))
@@ -129,6 +130,16 @@ def iter_first(row: dict[int, int]) -> Iterator[int]:
         yield next(iter(row))
 
 
+def _take_slot(row: dict[int, int], host: int, number: int) -> None:
+    """
+    Take so many slots of a node, which is left out once it has none.
+    """
+    if number:
+        row[host] -= number
+        if not row[host]:
+            del row[host]
+
+
 class _Dealer:
     """
     Hands slots to wants, the most confined first, and repairs what is short.
@@ -140,7 +151,23 @@ class _Dealer:
         self.slots = slots
         self.shared = len(encoding.capacity.scoped) <= 1
         self.has_lonely = False
+        self._first: dict[int, dict[int, int]] = {}
+        self._entitled: Collection[str] = ()
         self._masks: dict[tuple[int, int], Bools] = {}
+
+    def keep_first(self, value: Value, entitled: Collection[str]) -> None:
+        """
+        Keep the slots for entitled gangs on which the model says that they fit now.
+        """
+        for (shape, at), count in self.encoding.capacity.first.items():
+            left = value(count)
+            for host in self.encoding.classes.items[at].nodes:
+                rows = (row for (_, x), row in self.slots.items() if x == shape)
+                step = min(left, sum(row.get(host, 0) for row in rows))
+                if step:
+                    self._first.setdefault(shape, {})[host] = step
+                    left -= step
+        self._entitled = entitled if self._first else ()
 
     def deal(self, wants: list[Want], firsts: Firsts) -> list[Unit]:
         """
@@ -193,12 +220,13 @@ class _Dealer:
         pool = ""
         if want.cell is not None and not self.shared:
             pool = self.encoding.classes.levels[want.level][0]
-        shape = self.encoding.problem.shapes.of_leaf[want.state.key, want.leaf]
-        return self.slots.get((pool, shape), {})
+        return self.slots.get((pool, self._shape(want)), {})
+
+    def _shape(self, want: Want) -> int:
+        return self.encoding.problem.shapes.of_leaf[want.state.key, want.leaf]
 
     def _said(self, want: Want) -> Neighbours:
-        shapes = self.encoding.problem.shapes
-        return shapes.items[shapes.of_leaf[want.state.key, want.leaf]].neighbours
+        return self.encoding.problem.shapes.items[self._shape(want)].neighbours
 
     def _with_first(
         self, wants: list[tuple[Want, int]], firsts: Firsts
@@ -248,11 +276,12 @@ class _Dealer:
             count -= 1
         return count
 
-    def _confinement(self, want: Want) -> tuple[int, int]:
+    def _confinement(self, want: Want) -> tuple[int, int, bool]:
         rank = -1
         if want.level >= 0:
             rank = self.encoding.classes.ranks[want.level]
-        return (-rank, 0 if want.core else 1)
+        later = want.state.key not in self._entitled
+        return (-rank, 0 if want.core else 1, later)
 
     def _mask(self, want: Want) -> Bools | None:
         if want.cell is None:
@@ -268,17 +297,33 @@ class _Dealer:
         Take places for a want, as many as there are.
         """
         row, mask = self._row(want), self._mask(want)
-        taken: list[int] = []
+        taken = self._from_first(want, row, mask)
         for host in list(row) if mask is not None else iter_first(row):
             if mask is not None and not mask[host]:
                 continue
-            step = min(want.count - len(taken), row[host])
-            taken += [host] * step
-            row[host] -= step
-            if not row[host]:
-                del row[host]
             if len(taken) == want.count:
                 break
+            step = min(want.count - len(taken), row[host])
+            taken += [host] * step
+            _take_slot(row, host, step)
+        return taken
+
+    def _from_first(
+        self, want: Want, row: dict[int, int], mask: Bools | None
+    ) -> list[int]:
+        """
+        Take places for an entitled gang where it has room now.
+        """
+        taken: list[int] = []
+        if want.state.key not in self._entitled or not want.core:
+            return taken
+        first = self._first.get(self._shape(want), {})
+        for host in list(first):
+            if mask is None or mask[host]:
+                step = min(want.count - len(taken), first[host], row.get(host, 0))
+                taken += [host] * step
+                first[host] -= step
+                _take_slot(row, host, step)
         return taken
 
     def _take_back(self, unit: Unit) -> None:

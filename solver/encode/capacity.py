@@ -14,6 +14,8 @@ from solver.encode.variables import Linear, Loads, Var
 class Capacity:
     """
     Counts per (shape, class) for demand without a domain, per (shape, part) within.
+
+    Of these are ``first`` those of entitled pods that must have room now.
     """
 
     def __init__(self, classes: Classes) -> None:
@@ -21,6 +23,7 @@ class Capacity:
         self.loose: Loads = {}
         self.scoped: dict[str, dict[tuple[int, int, int], Var]] = {}
         self.touched: dict[int, Var] = {}
+        self.first: Loads = {}
 
     def class_terms(self, at: int) -> dict[int, list[Var]]:
         """

@@ -81,6 +81,7 @@ def _first(
                 count = model.new_int_var(0, most, "")
                 model.add(count <= cp_model.LinearExpr.sum(row))
                 found.setdefault(at, {})[shape] = [count]
+                capacity.first[shape, at] = count
                 every[shape].append(count)
     for shape, counts in every.items():
         model.add(cp_model.LinearExpr.sum(counts) >= entitled[shape].expression)
