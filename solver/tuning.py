@@ -120,6 +120,12 @@ class Encode:
         "the same where gangs lie on several nodes: none of these can be left out",
         "evict/scattered",
     )
+    most_first_nodes: int = _is(
+        100,
+        "nodes",
+        "with room now for those for whom nobody may leave, to be told apart",
+        "evict/mixed",
+    )
     most_sums: int = _is(
         4096,
         "steps",

@@ -39,6 +39,10 @@ _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 LONGEST_LINE = 2**20
 _BLOCK = 2**20
+_LONGEST_CELL = 131_072
+"""
+The characters of a cell in quotes; the reader's own limit is that of the whole process.
+"""
 MOST_LINES = 100
 """
 A cell goes on over so many lines at most.
@@ -185,6 +189,7 @@ def _is_open(text: str) -> bool:
     """
     if text.count('"') % 2 == 0:
         return False
+    csv.field_size_limit(_LONGEST_CELL)
     try:
         deque(csv.reader(io.StringIO(text), strict=True), maxlen=0)
     except csv.Error as error:
@@ -245,6 +250,7 @@ def _head(file: TraceFile, lines: Iterator[tuple[int, str]]) -> list[str]:
 def _cells(line: str) -> list[str]:
     if '"' not in line:
         return line.split(",")
+    csv.field_size_limit(_LONGEST_CELL)
     with suppress(csv.Error):  # a cell is longer than the reader takes
         return next(csv.reader(io.StringIO(line)), [])
     return []

@@ -13,6 +13,7 @@ from solver.encode.hint import hint, hint_values
 from solver.encode.node_classes import classes_of
 from solver.encode.tier_rows import aim_at, keep_at
 from solver.encode.variables import Linear, Var
+from solver.evict.entitled_first import nodes_for_entitled
 from solver.evict.open_step import Opened
 from solver.place.draft import Draft
 from solver.problem.problem import Problem, Step
@@ -72,7 +73,12 @@ class Model:
                 classes_of(problem, self._shapes, self.levels, self.split, most),
             )
         conversion = convert(
-            problem, self._shapes, self.levels, opened.victims, self.split
+            problem,
+            self._shapes,
+            self.levels,
+            opened.victims,
+            self.split,
+            nodes_for_entitled(opened.now, opened.idle),
         )
         now = opened.now.room.now
         may_leave = MayLeave(opened.victims, opened.movers, conversion, now)

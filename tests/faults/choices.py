@@ -68,7 +68,10 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "not-dealt-again",
         "who is entitled gets no other place where its own has no room now",
-        frozen_first(switch("solver.evict.entitled_first:_placed", always(None))),
+        both(
+            frozen_first(switch("solver.evict.entitled_first:_placed", always(None))),
+            switch("solver.search.tier_model:nodes_for_entitled", always(frozenset())),
+        ),
         ("evict/moves/what-a-move-frees-is-for-who-borrows",),
     ),
     Fault(

@@ -354,7 +354,7 @@ FAULTS: tuple[Fault, ...] = (
         "usage-forgotten",
         "what queues used is no matter in fair shares",
         switch(
-            "solver.problem.problem:with_memory",
+            "solver.problem.when_empty.shared_out:with_memory",
             lambda _old: lambda queues, _half_life: queues,
         ),
         ("queues/usage-weighs-on-the-share", "evict/usage-gives-a-right-to-reclaim"),
@@ -363,7 +363,7 @@ FAULTS: tuple[Fault, ...] = (
         "usage-without-a-half-life",
         "what queues used counts where the policy gives shares no memory",
         switch(
-            "solver.problem.problem:with_memory",
+            "solver.problem.when_empty.shared_out:with_memory",
             lambda old: lambda queues, _half_life: old(queues, 1),
         ),
         ("queues/without-a-half-life-shares-have-no-memory",),

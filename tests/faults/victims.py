@@ -11,6 +11,7 @@ from tests.faults.queues import LEAF_QUEUE_ONLY
 from tests.faults.switch import (
     always,
     during,
+    frozen_first,
     number,
     saying,
     seeing,
@@ -123,11 +124,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "relief-forgotten",
         "who leaves for room below a limit of its queue must leave room of use",
-        switch(
-            "solver.encode.conversion.alike_nodes:relieved_queues",
-            always(frozenset()),
+        frozen_first(
+            switch(
+                "solver.encode.conversion.alike_nodes:relieved_queues",
+                always(frozenset()),
+            )
         ),
-        ("devices/a-part-that-nobody-can-use-may-have-to-leave",),
+        ("evict/preempt/below-a-limit-a-pod-leaves-whose-room-nobody-can-use",),
     ),
     Fault(
         "mates-leave-beside-a-start",

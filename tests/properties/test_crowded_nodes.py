@@ -10,7 +10,7 @@ import pytest
 from benchmarks.cases.victims import victim_case
 from solver import decide
 from solver.tuning import DEFAULT
-from tests.helpers.rounds.shared_gpus import shared_gpus
+from tests.helpers.rounds.full_of_parts import full_of_parts
 from tests.odd.full import full_round
 from tests.odd.rounds import read
 
@@ -33,7 +33,7 @@ def test_it_is_so_where_gangs_ask_for_much_else(first):
 
 
 def test_most_small_full_clusters_of_shared_gpus_are_planned_without_a_gap():
-    rounds = [read(shared_gpus(seed)) for seed in range(12)]
+    rounds = [read(full_of_parts(seed)) for seed in range(12)]
     plans = [decide(given.snapshot, given.policy) for given in rounds]
     closed = [all(t.value == t.bound for t in plan.tiers) for plan in plans]
 

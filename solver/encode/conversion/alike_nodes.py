@@ -2,7 +2,7 @@
 Nodes with the same contents: what runs there, where it lies, what it costs to leave.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -35,10 +35,15 @@ class Grouping:
     """
 
     def __init__(
-        self, problem: Problem, shapes: Sequence[int], victims: Victims
+        self,
+        problem: Problem,
+        shapes: Sequence[int],
+        victims: Victims,
+        singly: Collection[int],
     ) -> None:
         self.problem = problem
         self.victims = victims
+        self.singly = singly
         self.linked = _linked_accounts(problem, victims)
         self.relieving = _relieving_accounts(problem, victims)
         self.allowed = np.ascontiguousarray(problem.shapes.may_be[list(shapes)].T)
@@ -92,6 +97,7 @@ class Grouping:
             linked,
             relieving,
             -1 if room.parts is None else int(room.parts.sort_of[node]),
+            node in self.singly,
         )
         if name not in self.contents:
             self.contents[name] = Contents(
@@ -103,7 +109,8 @@ class Grouping:
                 relieving=relieving,
                 node=node,
             )
-            list_choices(self.contents[name], self.problem)
+            singly = node in self.singly
+            list_choices(self.contents[name], self.problem, singly=singly)
         return name, self.contents[name]
 
     def _linked(self) -> Bools:

@@ -65,16 +65,17 @@ def _are_many(counts: Iterable[int], tuning: Encode, *, linked: bool) -> bool:
     return prod(count + 1 for count in counts) > most
 
 
-def list_choices(contents: Contents, problem: Problem) -> None:
+def list_choices(contents: Contents, problem: Problem, *, singly: bool) -> None:
     """
     List all choices of how many victims of each account leave; the empty one first.
 
-    Of a crowded node it is only said that nobody leaves, or everybody.
+    Of a crowded node, or one that all leave ``singly``, it is only said that nobody
+    leaves, or everybody.
     """
     rows, parts = np.array(contents.rows, dtype=np.int64), problem.room.parts
     tuning, linked = problem.tuning.encode, any(contents.linked)
     told_apart = parts is not None and len(rows) and (parts.pieces(rows) > 0).any()
-    if told_apart or _are_many(contents.counts, tuning, linked=linked):
+    if singly or told_apart or _are_many(contents.counts, tuning, linked=linked):
         contents.crowded = True
         contents.choices = [(0,) * len(contents.counts), contents.counts]
         return

@@ -2,7 +2,7 @@
 From running work to options: nodes grouped by what they hold, and bins by their use.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
 
 import numpy as np
@@ -33,15 +33,16 @@ def convert(
     levels: Sequence[TopologyLevel],
     victims: Victims,
     apart: Mapping[int, int],
+    singly: Collection[int] = (),
 ) -> Conversion:
     """
     Work out the groups, options and bins of a step.
 
     ``shapes`` are those that may get a place, and ``levels`` what they ask for.  Nodes
-    ``apart`` form bins of their own, with a tag.
+    ``apart`` form bins of their own, with a tag; victims leave some nodes ``singly``.
     """
     domains, names = domains_of(problem, levels)
-    grouping = Grouping(problem, shapes, victims)
+    grouping = Grouping(problem, shapes, victims, singly)
     where = np.column_stack([domains, parts_by_domain(problem, shapes)])
     alike = grouping.run(where, apart)
     held = grouping.contents.values()

@@ -1,67 +1,132 @@
 """
-Small full clusters in which most GPUs are shared, with more gangs than fit.
+Nodes whose GPUs are shared under some contract, and pods that ask there.
 """
 
-from random import Random
+import json
 
-from models.resources import GPU
+from tests.helpers.kube.manifests import GPU, node, obj, pod
 
-NODES, GPUS, GANGS, QUEUES = 2, 4, 24, 4
-_PARTS = (125, 250, 300, 500, 500, 750)
+UUIDS = ("GPU-aa-0", "GPU-aa-1")
 
 
-def shared_gpus(seed):
+def asks(name, *containers, said=None, scheduler="phalanx", on=None, **limits):
     """
-    Draw such a cluster: who runs has named GPUs, and four queues share them.
+    Build a pod with limits, of one container or of each of several.
     """
-    chance = Random(f"shared-gpus-{seed}")
-    free = {f"n{at}": [1000] * GPUS for at in range(NODES)}
-    nodes = [
-        {"name": name, "allocatable": {GPU: GPUS, "cpu": 128}, "gpuMemory": "80Gi"}
-        for name in free
+    spec = {"schedulerName": scheduler} | ({"nodeName": on} if on else {})
+    return pod(
+        name,
+        annotations=said or {},
+        meta={"uid": f"uid-{name}"},
+        containers=[
+            {
+                "name": f"c{at}",
+                "image": "i",
+                "resources": {"limits": {k: str(v) for k, v in each.items()}},
+            }
+            for at, each in enumerate(containers or (limits,))
+        ],
+        **spec,
+    )
+
+
+def node_of(contract, name="n", **labels):
+    """
+    Build a node with two GPUs of 80 GiB each, which a contract shares.
+    """
+    offered, said = {}, {}
+    match contract:
+        case "gpushare":
+            offered = {"aliyun.com/gpu-mem": "160", "aliyun.com/gpu-count": "2"}
+        case "vgpu":
+            row = "".join(f"{one},10,81920,NVIDIA-H100,true,:" for one in UUIDS)
+            said = {"volcano.sh/node-vgpu-register": row}
+            offered = {
+                "volcano.sh/vgpu-number": "20",
+                "volcano.sh/vgpu-memory": "163840",
+                "volcano.sh/vgpu-cores": "200",
+            }
+        case "hami":
+            rows = [
+                {
+                    "id": one,
+                    "index": at,
+                    "count": 10,
+                    "devmem": 81920,
+                    "devcore": 100,
+                    "type": "NVIDIA-H100",
+                    "health": True,
+                }
+                for at, one in enumerate(UUIDS)
+            ]
+            said = {"hami.io/node-nvidia-register": json.dumps(rows)}
+            offered = {GPU: "20"}
+        case "koordinator":
+            offered = {
+                "koordinator.sh/gpu-core": "200",
+                "koordinator.sh/gpu-memory": "160Gi",
+                "koordinator.sh/gpu-memory-ratio": "200",
+                "koordinator.sh/gpu.shared": "200",
+            }
+    raw = node(name, gpus=0, labels=labels)
+    del raw["status"]["allocatable"][GPU]
+    raw["status"]["allocatable"] |= offered | {"pods": "110"}
+    raw["metadata"]["annotations"] = said
+    return raw
+
+
+def device(name="n", minors=(0, 1), ill=()):
+    """
+    Build the Device object of Koordinator of a node.
+    """
+    devices = [
+        {
+            "type": "gpu",
+            "id": f"GPU-{minor}",
+            "minor": minor,
+            "health": minor not in ill,
+            "resources": {
+                "koordinator.sh/gpu-core": "100",
+                "koordinator.sh/gpu-memory": "80Gi",
+                "koordinator.sh/gpu-memory-ratio": "100",
+            },
+        }
+        for minor in minors
     ]
-    gangs = [_gang(chance, free, at) for at in range(GANGS)]
-    quota = {GPU: {"quota": NODES * GPUS // QUEUES}}
-    queues = [{"name": f"q{at}", "resources": quota} for at in range(QUEUES)]
-    given = {"nodes": nodes, "queues": queues, "gangs": gangs}
-    return {"apiVersion": "phalanx/v1", "kind": "Scenario", "given": given}
+    version = "scheduling.koordinator.sh/v1alpha1"
+    return obj(version, "Device", name, spec={"devices": devices})
 
 
-def _gang(chance, free, at):
-    """
-    Draw a gang; most of the first ones run where they fit.
-    """
-    pods = chance.choice((1, 1, 2, 4))
-    gang = {
-        "name": f"g{at:02}",
-        "queue": f"q{at % QUEUES}",
-        "age": f"{chance.randint(0, 900)}m",
-        "priority": chance.choice((0, 0, 50, 100)),
-        "min": pods,
-    }
-    part = chance.choice(_PARTS) if chance.random() < 0.6 else 0
-    whole = chance.choice((1, 2, 4))
-    gang |= {"gpu": {"fraction": part / 1000}} if part else {"requests": {GPU: whole}}
-    if at < GANGS * 0.6:
-        left = {node: [*gpus] for node, gpus in free.items()}
-        places = [_place(chance, left, part, whole) for _ in range(pods)]
-        if all(places):
-            gang["running"] = places
-            free.update(left)
-    return gang
+HALF = {
+    "gpushare": {"aliyun.com/gpu-mem": 40},
+    "vgpu": {"volcano.sh/vgpu-number": 1, "volcano.sh/vgpu-memory": 40960},
+    "hami": {GPU: 1, "nvidia.com/gpumem": 40960, "nvidia.com/gpucores": 50},
+    "koordinator": {"koordinator.sh/gpu": 50},
+}
+"""
+What half a GPU of such a node is, in the words of each contract.
+"""
 
 
-def _place(chance, free, part, whole):
+def given(contract, number):
     """
-    Take GPUs of a node for one pod; none where it fits nowhere.
+    Give the annotations by which a pod has half of a device.
     """
-    for node in chance.sample(sorted(free), len(free)):
-        least, number = (part, 1) if part else (1000, whole)
-        fits = [at for at, left in enumerate(free[node]) if left >= least]
-        fits.sort(key=lambda at: (free[node][at], at))
-        if len(fits) >= number:
-            for device in fits[:number]:
-                free[node][device] -= least
-            hours = chance.randint(1, 30)
-            return {"node": node, "for": f"{hours}h", "devices": fits[:number]}
-    return None
+    cards = f"{UUIDS[number]},NVIDIA,40960,50:"
+    return {
+        "gpushare": {"ALIYUN_COM_GPU_MEM_IDX": str(number)},
+        "vgpu": {"volcano.sh/vgpu-ids-new": cards},
+        "hami": {"hami.io/vgpu-devices-allocated": f"{cards};"},
+        "koordinator": {
+            "scheduling.koordinator.sh/device-allocated": json.dumps(
+                {"gpu": [{"minor": number}]}
+            )
+        },
+    }[contract]
+
+
+def stage_of(contract):
+    """
+    List the objects of one node.
+    """
+    return [node_of(contract), *([device()] if contract == "koordinator" else [])]
