@@ -13,7 +13,7 @@ from solver.encode.conversion.options import Conversion
 from solver.encode.demand import Demand
 from solver.encode.devices.left_over_rows import left_over_sum
 from solver.encode.entitlement import add_entitlement, entitled_pods
-from solver.encode.leaving.crowded_nodes import add_crowded_nodes
+from solver.encode.leaving.crowded_nodes import First, add_crowded_nodes
 from solver.encode.leaving.losses import lost
 from solver.encode.leaving.step_rules import add_movers, add_step_rules, released_by
 from solver.encode.leaving.variables import Leaving
@@ -110,13 +110,15 @@ class MayLeave(NamedTuple):
     """
     Who may leave in a step or move, and what may be done with the nodes they are on.
 
-    What is free ``now`` is for those for whom nobody may leave.
+    What is free ``now`` is for those for whom nobody may leave; where nodes that have
+    any are ``told_apart``, victims leave these one by one.
     """
 
     victims: Victims
     movers: Sequence[Mover]
     conversion: Conversion
     now: Ints
+    told_apart: bool
 
 
 def encode(
@@ -145,10 +147,9 @@ def encode(
         add_entitlement(model, problem, types)
     else:
         add_step_rules(model, problem, leaving, types, released_by(problem, leaving))
-        first = {} if problem.step is Step.ENTITLED else entitled_pods(problem, types)
-        add_crowded_nodes(
-            model, problem, encoding.capacity, leaving, first, may_leave.now
-        )
+        pods = {} if problem.step is Step.ENTITLED else entitled_pods(problem, types)
+        first = First(pods, may_leave.now, elsewhere=not may_leave.told_apart)
+        add_crowded_nodes(model, problem, encoding.capacity, leaving, first)
     return encoding
 
 

@@ -28,25 +28,23 @@ def has_room_now(now: Problem, draft: Draft) -> bool:
     )
 
 
-def nodes_for_entitled(now: Problem, idle: Draft) -> frozenset[int]:
+def nodes_for_entitled(now: Problem, idle: Draft) -> frozenset[int] | None:
     """
-    Name the nodes with room now for those who start as entitled in the second step.
+    Name the nodes with room now, if somebody starts as entitled in the second step.
 
     None where these are too many to be looked at one by one.
     """
-    if now.step is Step.ENTITLED:
+    if now.step is Step.ENTITLED or not idle.entitled:
         return frozenset()
-    units = [unit for unit in now.units if unit.key in idle.entitled]
     shapes = {
         now.shapes.of_leaf[state.key, leaf]
-        for unit in units
+        for unit in now.units
         for state in unit.states
         for leaf in range(len(state.leaves))
     }
     fits = now.shapes.fits[sorted(shapes)].any(axis=0)
     nodes = np.flatnonzero(fits).tolist()
-    most = now.tuning.encode.most_first_nodes
-    return frozenset(nodes if len(nodes) <= most else ())
+    return None if len(nodes) > now.tuning.encode.most_first_nodes else frozenset(nodes)
 
 
 def has_room_later(later: Problem, draft: Draft) -> bool:

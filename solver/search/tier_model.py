@@ -72,16 +72,22 @@ class Model:
                 problem,
                 classes_of(problem, self._shapes, self.levels, self.split, most),
             )
+        first = nodes_for_entitled(opened.now, opened.idle)
         conversion = convert(
             problem,
             self._shapes,
             self.levels,
             opened.victims,
             self.split,
-            nodes_for_entitled(opened.now, opened.idle),
+            first or (),
         )
-        now = opened.now.room.now
-        may_leave = MayLeave(opened.victims, opened.movers, conversion, now)
+        may_leave = MayLeave(
+            opened.victims,
+            opened.movers,
+            conversion,
+            opened.now.room.now,
+            told_apart=first is not None,
+        )
         encoding = encode(problem, conversion.classes, may_leave)
         for key, value in self.most.items():
             row = encoding.tier(key)

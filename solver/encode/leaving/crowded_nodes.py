@@ -4,7 +4,8 @@ Crowded nodes: what comes to them has the room of whoever leaves.
 Per resource Σ requests of what comes ≤ what is free + Σ what those hold who leave.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from solver.effort.cp_sat import cp_model
 from solver.encode.capacity import Capacity
@@ -16,30 +17,42 @@ from solver.problem.node_room import Ints
 from solver.problem.problem import Problem
 
 
+@dataclass(frozen=True, slots=True)
+class First:
+    """
+    How many ``pods`` of each shape must have room where there is some ``now``.
+
+    That counts as so on all nodes ``elsewhere``, or on none that is not crowded.
+    """
+
+    pods: Mapping[int, Linear]
+    now: Ints
+    elsewhere: bool
+
+
 def add_crowded_nodes(
     model: cp_model.CpModel,
     problem: Problem,
     capacity: Capacity,
     leaving: Leaving,
-    entitled: Mapping[int, Linear],
-    now: Ints,
+    first: First,
 ) -> None:
     """
     Ensure that crowded nodes hold what comes to them, with what leaves them.
-
-    Of what is ``entitled`` so many pods of each shape must have room there ``now``.
     """
-    first = _first(model, capacity, entitled)
-    for at, crowded in enumerate(leaving.conversion.crowded_nodes):
+    nodes = leaving.conversion.crowded_nodes
+    only = None if first.elsewhere else {crowded.base for crowded in nodes}
+    counts = _first(model, capacity, first.pods, only)
+    for at, crowded in enumerate(nodes):
         terms = capacity.class_terms(crowded.base) if crowded.base >= 0 else {}
         if not terms:
             continue
         literals = [leaving.crowded[at, k] for k in range(len(crowded.accounts))]
         left = _left(model, problem, crowded, literals)
         held = _add_node(model, problem, crowded.node, left, terms)
-        some = first.get(crowded.base)
+        some = counts.get(crowded.base)
         if some:
-            free = [Linear(int(amount)) for amount in now[crowded.node]]
+            free = [Linear(int(amount)) for amount in first.now[crowded.node]]
             _add_node(model, problem, crowded.node, free, some, held)
 
 
@@ -67,16 +80,19 @@ def _add_node(
 
 
 def _first(
-    model: cp_model.CpModel, capacity: Capacity, entitled: Mapping[int, Linear]
+    model: cp_model.CpModel,
+    capacity: Capacity,
+    entitled: Mapping[int, Linear],
+    only: Collection[int] | None,
 ) -> dict[int, dict[int, list[Var]]]:
     """
-    Count the pods in each class that must have room now, so many of each shape.
+    Count the pods in some classes that must have room now, so many of each shape.
     """
     found: dict[int, dict[int, list[Var]]] = {}
     every: dict[int, list[Var]] = {shape: [] for shape in entitled}
     for at, item in enumerate(capacity.classes.items):
         for shape, row in capacity.class_terms(at).items():
-            if shape in every:
+            if shape in every and (only is None or at in only):
                 most = item.most[item.shapes.index(shape)]
                 count = model.new_int_var(0, most, "")
                 model.add(count <= cp_model.LinearExpr.sum(row))
