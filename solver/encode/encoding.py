@@ -13,7 +13,7 @@ from solver.encode.conversion.options import Conversion
 from solver.encode.demand import Demand
 from solver.encode.devices.left_over_rows import left_over_sum
 from solver.encode.entitlement import add_entitlement, entitled_pods
-from solver.encode.leaving.crowded_nodes import First, add_crowded_nodes
+from solver.encode.leaving.crowded_nodes import MustFitNow, add_crowded_nodes
 from solver.encode.leaving.losses import lost
 from solver.encode.leaving.step_rules import add_movers, add_step_rules, released_by
 from solver.encode.leaving.variables import Leaving
@@ -148,7 +148,7 @@ def encode(
     else:
         add_step_rules(model, problem, leaving, types, released_by(problem, leaving))
         pods = {} if problem.step is Step.ENTITLED else entitled_pods(problem, types)
-        first = First(pods, may_leave.now, elsewhere=not may_leave.told_apart)
+        first = MustFitNow(pods, may_leave.now, elsewhere=not may_leave.told_apart)
         add_crowded_nodes(model, problem, encoding.capacity, leaving, first)
     return encoding
 

@@ -18,7 +18,7 @@ from solver.problem.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)
-class First:
+class MustFitNow:
     """
     How many ``pods`` of each shape must have room where there is some ``now``.
 
@@ -35,7 +35,7 @@ def add_crowded_nodes(
     problem: Problem,
     capacity: Capacity,
     leaving: Leaving,
-    first: First,
+    first: MustFitNow,
 ) -> None:
     """
     Ensure that crowded nodes hold what comes to them, with what leaves them.
