@@ -130,7 +130,7 @@ def iter_first(row: dict[int, int]) -> Iterator[int]:
         yield next(iter(row))
 
 
-def _take_slot(row: dict[int, int], host: int, number: int) -> None:
+def _slots(row: dict[int, int], host: int, number: int) -> list[int]:
     """
     Take so many slots of a node, which is left out once it has none.
     """
@@ -138,6 +138,7 @@ def _take_slot(row: dict[int, int], host: int, number: int) -> None:
         row[host] -= number
         if not row[host]:
             del row[host]
+    return [host] * number
 
 
 class _Dealer:
@@ -161,9 +162,9 @@ class _Dealer:
         """
         for (shape, at), count in self.encoding.capacity.first.items():
             left = value(count)
+            mine = [row for (_, x), row in self.slots.items() if x == shape]
             for host in self.encoding.classes.items[at].nodes:
-                rows = (row for (_, x), row in self.slots.items() if x == shape)
-                step = min(left, sum(row.get(host, 0) for row in rows))
+                step = min(left, sum(row.get(host, 0) for row in mine))
                 if step:
                     self._first.setdefault(shape, {})[host] = step
                     left -= step
@@ -270,9 +271,7 @@ class _Dealer:
             if host is None:
                 break
             self.work.take(want.state, want.leaf, {host: 1})
-            row[host] -= 1
-            if not row[host]:
-                del row[host]
+            _slots(row, host, 1)
             count -= 1
         return count
 
@@ -280,8 +279,7 @@ class _Dealer:
         rank = -1
         if want.level >= 0:
             rank = self.encoding.classes.ranks[want.level]
-        later = want.state.key not in self._entitled
-        return (-rank, 0 if want.core else 1, later)
+        return (-rank, 0 if want.core else 1, want.state.key not in self._entitled)
 
     def _mask(self, want: Want) -> Bools | None:
         if want.cell is None:
@@ -303,9 +301,7 @@ class _Dealer:
                 continue
             if len(taken) == want.count:
                 break
-            step = min(want.count - len(taken), row[host])
-            taken += [host] * step
-            _take_slot(row, host, step)
+            taken += _slots(row, host, min(want.count - len(taken), row[host]))
         return taken
 
     def _from_first(
@@ -321,9 +317,8 @@ class _Dealer:
         for host in list(first):
             if mask is None or mask[host]:
                 step = min(want.count - len(taken), first[host], row.get(host, 0))
-                taken += [host] * step
                 first[host] -= step
-                _take_slot(row, host, step)
+                taken += _slots(row, host, step)
         return taken
 
     def _take_back(self, unit: Unit) -> None:

@@ -139,10 +139,9 @@ def _found_bounds(run: TierSearch) -> dict[TierKey, int]:
     Give the bounds that hold for the whole round, and not only for this step.
     """
     best, model = run.best, run.model
-    bounds = best.bounds
     return {
         key: bound
-        for key, bound, value in zip(best.keys, bounds, best.values, strict=True)
+        for key, bound, value in zip(best.keys, best.bounds, best.values, strict=True)
         if key not in model.most or bound == value
     }
 

@@ -43,40 +43,17 @@ def add_crowded_nodes(
     nodes = leaving.conversion.crowded_nodes
     only = None if first.elsewhere else {crowded.base for crowded in nodes}
     counts = _first(model, capacity, first.pods, only)
+    rows = _RoomRows(model, problem)
     for at, crowded in enumerate(nodes):
         terms = capacity.class_terms(crowded.base) if crowded.base >= 0 else {}
         if not terms:
             continue
         literals = [leaving.crowded[at, k] for k in range(len(crowded.accounts))]
         left = _left(model, problem, crowded, literals)
-        held = _add_node(model, problem, crowded.node, left, terms)
-        some = counts.get(crowded.base)
-        if some:
+        held = rows.add(crowded.node, left, terms)
+        if some := counts.get(crowded.base):
             free = [Linear(int(amount)) for amount in first.now[crowded.node]]
-            _add_node(model, problem, crowded.node, free, some, held)
-
-
-def _add_node(
-    model: cp_model.CpModel,
-    problem: Problem,
-    node: int,
-    left: Sequence[Linear],
-    terms: Mapping[int, Sequence[Var]],
-    beside: Held | None = None,
-) -> Held:
-    """
-    Ensure that a node holds pods where so much of each column is left.
-    """
-    parts = problem.room.parts
-    columns = {*problem.room.sums}
-    if parts is not None:
-        columns |= parts.tied.columns - ({parts.gpu} if parts.devices.number else set())
-    for column in sorted(columns):
-        _add_sum(model, problem, terms, column, left[column])
-    if parts is None or not parts.devices.number:
-        return {}
-    pods = {shape: cp_model.LinearExpr.sum(row) for shape, row in terms.items()}
-    return add_each_device(model, problem, node, left, pods, beside)
+            rows.add(crowded.node, free, some, held)
 
 
 def _first(
@@ -132,26 +109,54 @@ def _left(
     return left
 
 
-def _add_sum(
-    model: cp_model.CpModel,
-    problem: Problem,
-    terms: Mapping[int, Sequence[Var]],
-    column: int,
-    left: Linear,
-) -> None:
+class _RoomRows:
     """
-    Ensure that what comes finds so much of a resource; nothing where it is short.
+    The rows of single nodes: what is left there holds what comes.
     """
-    taken = Linear()
-    for shape, counts in terms.items():
-        amount = int(problem.shapes.requests[shape, column])
-        for count in counts:
-            taken.add(count, amount, 1)
-    if not taken.variables:
-        return
-    row = model.add(taken.expression <= left.expression)
-    if left.constant < 0:
-        comes = model.new_bool_var("")
-        row.only_enforce_if(comes)
-        for count in taken.variables:
-            model.add(count == 0).only_enforce_if(~comes)
+
+    def __init__(self, model: cp_model.CpModel, problem: Problem) -> None:
+        self.model = model
+        self.problem = problem
+        parts = problem.room.parts
+        columns = {*problem.room.sums}
+        self.has_devices = parts is not None and parts.devices.number > 0
+        if parts is not None:
+            columns |= parts.tied.columns - {parts.gpu if self.has_devices else -1}
+        self.columns = sorted(columns)
+
+    def add(
+        self,
+        node: int,
+        left: Sequence[Linear],
+        terms: Mapping[int, Sequence[Var]],
+        beside: Held | None = None,
+    ) -> Held:
+        """
+        Ensure that a node holds pods where so much of each column is left.
+        """
+        for column in self.columns:
+            self._add_sum(terms, column, left[column])
+        if not self.has_devices:
+            return {}
+        pods = {shape: cp_model.LinearExpr.sum(row) for shape, row in terms.items()}
+        return add_each_device(self.model, self.problem, node, left, pods, beside)
+
+    def _add_sum(
+        self, terms: Mapping[int, Sequence[Var]], column: int, left: Linear
+    ) -> None:
+        """
+        Ensure that what comes finds so much of a resource; nothing where it is short.
+        """
+        taken = Linear()
+        for shape, counts in terms.items():
+            amount = int(self.problem.shapes.requests[shape, column])
+            for count in counts:
+                taken.add(count, amount, 1)
+        if not taken.variables:
+            return
+        row = self.model.add(taken.expression <= left.expression)
+        if left.constant < 0:
+            comes = self.model.new_bool_var("")
+            row.only_enforce_if(comes)
+            for count in taken.variables:
+                self.model.add(count == 0).only_enforce_if(~comes)

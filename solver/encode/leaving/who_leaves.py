@@ -249,19 +249,20 @@ def _keep_rules(
     """
     Ensure that what can only go together goes by one rule.
     """
+    accounts = leaving.victims.accounts
     for t, node in enumerate(state.nodes):
         empty = leaving.emptied.get((at, t))
-        accounts = leaving.victims.accounts
-        mine = [a for a in wide.accounts if accounts[a].leaf in node.leaves]
-        parts = [Linear() for _ in EVICTS]
-        for rule, part in zip(EVICTS, parts, strict=True):
-            for account in mine:
-                part.extend(leaving.parting[account][rule])
-        if empty is None or not node.live or not all(x.variables for x in parts):
+        if empty is None or not node.live:
             continue
-        first = model.new_bool_var("")
-        for part, other in zip(parts, (first, ~first), strict=True):
-            model.add(part.expression == 0).only_enforce_if(empty, other)
+        parts = [Linear() for _ in EVICTS]
+        for account in wide.accounts:
+            if accounts[account].leaf in node.leaves:
+                for rule, part in zip(EVICTS, parts, strict=True):
+                    part.extend(leaving.parting[account][rule])
+        if all(part.variables for part in parts):
+            first = model.new_bool_var("")
+            for part, other in zip(parts, (first, ~first), strict=True):
+                model.add(part.expression == 0).only_enforce_if(empty, other)
 
 
 def _split(

@@ -264,12 +264,19 @@ def test_a_claim_that_is_deleted_once_it_has_its_volume_binds_no_half_gang(stage
     assert [None, None] == stage.nodes
 
 
+def give(stage, volume, claim, uid):
+    """
+    Let a volume be that of a claim, whoever gave it.
+    """
+    path = f"/api/v1/persistentvolumes/{volume}"
+    whose = {"claimRef": {"namespace": "default", "name": claim, "uid": uid}}
+    raw = stage.api.objects[path]
+    stage.api.put(path, {**raw, "spec": {**raw["spec"], **whose}})
+
+
 def test_a_volume_that_an_older_claim_of_that_name_has_is_not_free(stage):
     stage.local(disk0="z0", disk1="z1")
-    path = "/api/v1/persistentvolumes/disk1"
-    older = {"claimRef": {"namespace": "default", "name": "c1", "uid": "older"}}
-    raw = stage.api.objects[path]
-    stage.api.put(path, {**raw, "spec": {**raw["spec"], **older}})
+    give(stage, "disk1", "c1", "older")
 
     assert ["skipped", "again"] == stage.begin()
     assert "disk1 is no longer free" in stage.receipts[1].message
@@ -421,10 +428,7 @@ def test_two_claims_never_get_one_volume(stage):
 
 def test_a_volume_that_is_no_longer_free_ends_it_for_the_whole_gang(stage):
     stage.local(disk0="z0", disk1="z1")
-    path = "/api/v1/persistentvolumes/disk1"
-    taken = {"claimRef": {"namespace": "default", "name": "else", "uid": "u"}}
-    raw = stage.api.objects[path]
-    stage.api.put(path, {**raw, "spec": {**raw["spec"], **taken}})
+    give(stage, "disk1", "else", "u")
 
     assert ["skipped", "again"] == stage.begin()
     assert {"disk1": "else"} == stage.given()
