@@ -23,7 +23,10 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "entitled-where-others-leave",
         "who is entitled waits for room that somebody leaves for one that borrows",
-        switch("solver.evict.entitled_first:has_room_now", always(True)),
+        both(
+            switch("solver.search.tier_model:nodes_for_entitled", always(None)),
+            switch("solver.evict.open_step:has_room_now", always(True)),
+        ),
         ("evict/moves/an-entitled-start-stands-where-there-is-room-now",),
     ),
     Fault(
@@ -77,7 +80,10 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "gaps-are-kept",
         "where the model of a step keeps a gap the whole round is not asked",
-        switch("solver.search.choose:_has_gap", always(value=False)),
+        both(
+            switch("solver.search.tier_model:nodes_for_entitled", always(None)),
+            switch("solver.search.choose:_has_gap", always(value=False)),
+        ),
         ("evict/moves/an-entitled-start-stands-where-there-is-room-now",),
     ),
     Fault(

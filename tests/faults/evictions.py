@@ -224,7 +224,8 @@ FAULTS: tuple[Fault, ...] = (
         "in the second step others leave for what is entitled",
         both(
             switch("solver.search.tier_model:_without_anybody", always({})),
-            switch("solver.evict.entitled_first:has_room_now", always(value=True)),
+            switch("solver.search.tier_model:nodes_for_entitled", always(None)),
+            switch("solver.evict.open_step:has_room_now", always(value=True)),
         ),
         ("evict/moves/they-serve-what-borrows-and-nothing-else-later",),
     ),

@@ -76,9 +76,20 @@ def played(shipped, of_hami, tmp_path_factory):
         server.stand(*everything(), *locked_by_turns())
         with noted(patch) as met:
             with scheduling(server, folder, evictAfter=0.0, ownStatus=owned):
+                breaks_off(server)
                 goes_wrong(server)
             remembers_much(server, folder)
         yield server, met
+
+
+def breaks_off(server):
+    """
+    Let a watch fail, after which the present version is asked for.
+    """
+    server.fault("watch", PODS, "status", code=500)
+    asked = server.count("list", PODS)
+    server.end(PODS)
+    eventually(lambda: server.count("list", PODS) > asked, LONG)
 
 
 def goes_wrong(server):
