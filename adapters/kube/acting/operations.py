@@ -103,15 +103,23 @@ class Deeds:
 
     def why_not_there(self, operation: Operation) -> Answer:
         """
-        Say why the node of a bind takes nothing any more; no words where it does.
+        Say why the node of a bind does not take its pod now; no words where it does.
         """
         if operation.op != "Bind":
             return NO_ANSWER
         record = self.cache.node(operation.node)
         if record is None:
             return "refused", f"node {operation.node} is gone"
-        if record.node.unschedulable:
-            return "again", f"node {operation.node} takes nothing new any more"
+        node = record.node
+        if node.unschedulable:
+            return "again", f"node {node.name} takes nothing new any more"
+        for pod in self.cache.pods_named([operation.pod]):
+            if not pod.demand.tolerates(node.taints):
+                why = f"has a taint now that pod {pod.key} does not tolerate"
+                return "again", f"node {node.name} {why}"
+            if not pod.demand.matches(node.labels):
+                why = f"no longer has the labels that pod {pod.key} asks for"
+                return "again", f"node {node.name} {why}"
         return NO_ANSWER
 
     def _tried(

@@ -135,6 +135,10 @@ class BindRequestBinder:
         left = _AT_A_TIME
         for held in [*self._held]:
             self._gangs.look(held, requests, self._deeds.clock())
+            for step in held.steps:
+                answer = self._deeds.why_not_there(step)
+                if answer != NO_ANSWER and not self.is_bound(step):
+                    held.give_up(answer[1], answer[0])
             if not held.over:
                 some = self._gangs.next(held, busy)[:left]
                 left -= len(some)
@@ -201,6 +205,8 @@ class BindRequestBinder:
     def _given_up(self, held: HandedGang) -> list[Receipt]:
         """
         Take back the requests that are not carried out, and say what became of each.
+
+        Those that are of no use from before as well, so that one attempt meets them.
         """
         receipts = []
         requests = self._groups.requests()
@@ -208,9 +214,11 @@ class BindRequestBinder:
             if self.is_bound(step):
                 receipts.append(Receipt(operation=step, result="done"))
                 continue
-            if step.pod in held.asked:
-                request = requests.get(step.pod)
-                self._writer.take_back(step.pod, "" if request is None else request.uid)
+            request = requests.get(step.pod)
+            if request is None and step.pod in held.asked:
+                self._writer.take_back(step.pod)
+            elif request is not None and (request.is_ours or not request.is_active):
+                self._writer.take_back(step.pod, request.uid)
             receipts.append(
                 Receipt(operation=step, result=held.result, message=held.over)
             )

@@ -48,8 +48,9 @@ class Stage:
             self.pod(i)
             self.claim(i)
 
-    def pod(self, i: int, claim: str = "") -> None:
+    def pod(self, i: int, claim: str = "", **spec: object) -> None:
         raw = raw_pod(f"g-{i}")
+        raw["spec"] |= spec
         of = {"claimName": claim or f"c{i}"}
         raw["spec"]["volumes"] = [{"name": "v", "persistentVolumeClaim": of}]
         self.api.put(pod_path(f"g-{i}"), raw)
@@ -297,6 +298,33 @@ def test_a_node_that_takes_nothing_more_binds_no_half_gang(stage, is_gone):
     assert ["refused" if is_gone else "again"] * 2 == stage.results(stage.sink.due())
     assert "node n1" in stage.receipts[0].message
     assert [None, None] == stage.nodes
+
+
+TAINT = {"key": "maintenance", "effect": "NoSchedule"}
+
+
+@pytest.mark.parametrize(
+    ("taint", "pool", "result"),
+    [
+        (TAINT, "a", "again"),
+        (TAINT | {"effect": "PreferNoSchedule"}, "a", "done"),
+        (None, "b", "again"),
+    ],
+)
+def test_a_node_that_suits_a_pod_no_more_binds_no_half_gang(stage, taint, pool, result):
+    def becomes(version: int, pool: str, **spec: object) -> None:
+        meta = {"name": "n1", "labels": {"zone": "z1", "pool": pool}}
+        record = node_record({"metadata": meta, "spec": spec})
+        stage.cache.shelf(NODES).put("n1", version, record, str(version))
+
+    stage.pod(1, nodeSelector={"pool": "a"})
+    becomes(8, "a")
+    stage.begin()
+    stage.bound(0)
+    stage.bound(1)
+    becomes(9, pool, taints=[taint] if taint else [])
+
+    assert [result] * 2 == stage.results(stage.sink.due())
 
 
 def test_where_a_claim_cannot_be_told_the_others_are_let_go(stage):

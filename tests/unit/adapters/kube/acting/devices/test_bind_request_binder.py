@@ -192,3 +192,36 @@ def test_what_a_leader_before_us_asked_for_and_failed_is_taken_back(stage):
     other.sink.remember()
 
     assert {"g-2"} == other.asked.keys()
+
+
+def test_old_requests_that_say_something_else_are_taken_back_at_once(stage):
+    stage.begin()
+    stage.pod(0, nodeName="n")
+    stage.pod(2, nodeName="n")
+    stage.hear()
+    stage.sink.due()  # the other two of their groups are asked for as well
+    other = Stage()
+    other.take(stage)
+    for raw in other.api.objects.values():
+        if raw["metadata"]["name"] in stage.asked and "selectedNode" in raw["spec"]:
+            raw["spec"]["selectedNode"] = "elsewhere"
+
+    assert "held" not in other.begin()
+    assert {} == other.asked
+    other.hear()
+    assert ["held"] * 4 == other.begin()
+
+
+@pytest.mark.parametrize("bound", [(), (0,)])
+def test_a_node_that_takes_nothing_more_ends_the_wait(stage, bound):
+    stage.begin()
+    for i in bound:
+        stage.pod(i, nodeName="n")
+    raw = node("n", 2, unschedulable=True)
+    stage.cache.shelf(NODES).put("n", 9, node_record(raw), "9")
+    stage.hear()
+
+    done = len(bound)
+    results = stage.results(stage.sink.due())
+    assert ["done"] * done + ["again"] * (4 - done) == results
+    assert {f"g-{i}" for i in bound} == stage.asked.keys()
