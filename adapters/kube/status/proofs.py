@@ -100,11 +100,16 @@ class Proofs:
             self._told, self._asked = told, None
         self.is_open = False
 
-    def end(self, keys: Collection[str]) -> None:
+    def keep(self, keys: Collection[str]) -> None:
         """
-        Forget what is gone; where all is proven, the round as well.
+        Forget what is gone.
         """
         self._proven = {key: one for key, one in self._proven.items() if key in keys}
+
+    def end(self) -> None:
+        """
+        Forget the round, where all of it is proven.
+        """
         if not self.is_open:
             self._told = self._asked = None
 

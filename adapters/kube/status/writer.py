@@ -120,6 +120,7 @@ class StatusWriter:
             for saying in sayings(self._missed.popleft()):
                 self._tell_what_happened(saying)
         whole, every = True, sorted(sayings(told), key=self._urgency)
+        self._forget(every)  # now, for where rounds never cease none is told to its end
         proofs = self._proofs
         if proofs is not None:
             proofs.begin(told)
@@ -137,8 +138,10 @@ class StatusWriter:
             if self._is_outdated():
                 self._left = [x for x in every[at:] if x.events or x.bound]
                 return True
-        self._forget(every)
-        return whole and not (proofs is not None and proofs.is_open)
+        if proofs is None:
+            return whole
+        proofs.end()
+        return whole and not proofs.is_open
 
     def _run(self) -> None:
         told: Told | None = None
@@ -215,7 +218,7 @@ class StatusWriter:
         """
         keys = {saying.standing.key for saying in every}
         if self._proofs is not None:
-            self._proofs.end(keys)
+            self._proofs.keep(keys)
         self._settled = {k: said for k, said in self._settled.items() if k in keys}
         self._stood = {k: stood for k, stood in self._stood.items() if k in keys}
         self._gangs.keep(every)

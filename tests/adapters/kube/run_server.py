@@ -3,7 +3,7 @@ A server on loopback at which a whole `phalanx run` leads, binds and evicts.
 """
 
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
 
 from adapters.kube.api.api_resources import Resource
@@ -61,7 +61,8 @@ class _RunHandler(_WritingHandler):
         if body is None:
             return
         if sub == "eviction":
-            api.delete(kind.resource, key)
+            with suppress(KeyError):
+                api.delete(kind.resource, key)
         else:
             raw = kind.objects[key]
             spec = raw["spec"] | {"nodeName": body["target"]["name"]}

@@ -334,6 +334,20 @@ def test_who_started_in_a_round_that_is_broken_off_is_still_told_of_it(volcano):
     assert any("Scheduled" in line for line in held(volcano.server)["events"])
 
 
+def test_what_is_gone_is_forgotten_also_where_rounds_never_cease(volcano):
+    writer = volcano.writer
+    assert writer.write(volcano.told())
+    before = len(writer._settled)
+    volcano.server.delete(VOLCANO, "team/waits")
+    for index in range(2):
+        volcano.server.delete(PODS, f"team/waits-{index}")
+    volcano.caught_up()
+    writer._next = volcano.told()  # it comes while the one before is written
+    writer.write(volcano.told())
+
+    assert before - 1 == len(writer._settled) == len(writer._stood)
+
+
 def test_who_is_hushed_writes_nothing_more(volcano):
     volcano.server.refuse_next("podgroups", 500)
     writer = volcano.fresh(pace=WritePace(first=0.05, rate=10_000))
