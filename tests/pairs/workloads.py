@@ -133,6 +133,13 @@ def kueue_group():
     return [*room(), *pods("p", 2, labels=labels, annotations=said)]
 
 
+def without(raws, stem):
+    """
+    Leave out the pods of a role, as if they were not made yet.
+    """
+    return [raw for raw in raws if not raw["metadata"]["name"].startswith(f"{stem}-")]
+
+
 WHOLE = "t 3 on n"
 SHORT = "t WaitingForPods"
 LONE = "warned: Job default/… is not among the objects…"
@@ -180,6 +187,22 @@ ROWS = {
             LARGE,
             "t 1 on n",
             word="startupPolicyOrder: InOrder",
+        ),
+        pair(
+            job_set(2),
+            "JobSet/t spec replicatedJobs 1 template spec completions",
+            (ABSENT, 1),
+            LARGE,
+            "t 2 on n",
+            word="completions",
+        ),
+        pair(
+            without(job_set(), "worker"),
+            "JobSet/t spec replicatedJobs 1 dependsOn",
+            (ABSENT, [{"name": "driver", "status": "Complete"}]),
+            SHORT,
+            "t 1 on n",
+            word="dependsOn",
         ),
     ],
     "LeaderWorkerSet": [
@@ -333,6 +356,14 @@ ROWS = {
         ),
     ],
     "RayCluster, also of a RayJob": [
+        pair(
+            without(ray(), "w"),
+            "RayCluster/t spec workerGroupSpecs 0 suspend",
+            (ABSENT, True),
+            SHORT,
+            "t 1 on n",
+            word="suspend",
+        ),
         pair(
             ray(),
             "RayCluster/t spec workerGroupSpecs 0 replicas",

@@ -20,15 +20,20 @@ class Roles:
 
     ``at`` leads to a list, or to a mapping whose keys are the roles; ``name`` is the
     field of a list's entry that names it.  The number of pods is the product of the
-    fields in ``pods``, each 1 where it is not said; ``least`` is the same for the
-    fewest, where the owner is elastic.  ``template`` leads on to what its pods are.
+    fields in ``pods``, each 1 where it is not said and the last at most what ``most``
+    says; ``least`` is the same for the fewest, where the owner is elastic.  A role that
+    is ``off`` has none.  ``template`` leads on to what its pods are, ``behind`` to the
+    roles, by name, that run or have ended before its pods are made.
     """
 
     at: Path
     name: str = ""
     pods: tuple[Path, ...] = (("replicas",),)
+    most: Path = ()
     least: tuple[Path, ...] = ()
+    off: Path = ("suspend",)
     template: Path = ("template",)
+    behind: Path = ("dependsOn",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +109,7 @@ WORKLOADS: tuple[Workload, ...] = (
                 at=("spec", "replicatedJobs"),
                 name="name",
                 pods=(("replicas",), ("template", "spec", "parallelism")),
+                most=("template", "spec", "completions"),
                 template=("template", "spec", "template"),
             ),
         ),

@@ -42,7 +42,17 @@ def workload_tree(
             return _staged(sizes, first, None)
     if rule.minimum == "first" or least is not None:
         return _staged(sizes, rule.first, least)
-    fewest = _fewest(rule, owner)
+    return _ordered(rule, members, owner, sizes)
+
+
+def _ordered(
+    rule: Workload, members: Members, owner: Json, sizes: Mapping[str, int]
+) -> Part:
+    """
+    Need all roles, those that come behind others once pods of them are there.
+    """
+    fewest, behind = _fewest(rule, owner), _behind(rule, owner, sizes)
+    fewest |= dict.fromkeys(behind.keys() - {role for _, role in members}, 0)
     first = tuple(role for role in rule.first if role in sizes)
     least_of = {role: min(n, fewest.get(role, n)) for role, n in sizes.items()}
     needed = tuple(role for role, number in least_of.items() if number)
@@ -51,11 +61,31 @@ def workload_tree(
             name=role,
             minimum=least_of[role],
             replicas=size,
-            after=_before(role, first if least_of[role] else (*first, *needed)),
+            after=behind.get(role)
+            or _before(role, first if least_of[role] else (*first, *needed)),
         )
         for role, size in sizes.items()
     ]
     return _joined(parts, None)
+
+
+def _behind(
+    rule: Workload, owner: Json, sizes: Mapping[str, int]
+) -> dict[str, tuple[str, ...]]:
+    """
+    Give what roles come behind, as far as those are listed before them.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    before: list[str] = []
+    for role, entry, roles in roles_of(rule, owner):
+        listed = at_path(entry, roles.behind)
+        each_of = listed if isinstance(listed, list) else ()
+        named = [each.get("name") for each in each_of if isinstance(each, Mapping)]
+        names = [plain(name) for name in named if isinstance(name, str)]
+        if lead := tuple(name for name in before if name in names and name in sizes):
+            found[role] = lead
+        before.append(role)
+    return found
 
 
 def _before(role: str, others: Sequence[str]) -> tuple[str, ...]:
@@ -128,7 +158,7 @@ def sizes_of(rule: Workload, members: Members, owner: Json) -> dict[str, int]:
     elif owner:
         sizes |= rule.fixed
         for role, entry, roles in roles_of(rule, owner):
-            sizes[role] = _product(entry, roles.pods)
+            sizes[role] = _listed(entry, roles)
     for role in sorted(there):
         sizes.setdefault(role, there[role])
     return {role: size for role, size in sizes.items() if size or role in there}
@@ -163,6 +193,18 @@ def roles_of(rule: Workload, owner: Json) -> Iterator[tuple[str, Json, Roles]]:
                     name := entry.get(roles.name), str
                 ):
                     yield plain(name), entry, roles
+
+
+def _listed(entry: Json, roles: Roles) -> int:
+    """
+    Give the number of pods that the entry of a role says.
+    """
+    if at_path(entry, roles.off) is True:
+        return 0
+    most = number_at(entry, roles.most) if roles.most else None
+    *others, last = roles.pods
+    each = _product(entry, [last])
+    return _product(entry, others) * (each if most is None else min(each, most))
 
 
 def _product(entry: Json, paths: Iterable[Path]) -> int:
