@@ -23,7 +23,6 @@ def free_shares(nodes: Sequence[Node], gangs: Iterable[Gang]) -> list[int]:
     for gang in gangs:
         for leaf in pod_sets(gang.tree):
             part, known = part_of(leaf.requests), dict[int, int]()
-            devices = part.count if part else 1
             for pod in leaf.pods:
                 if pod.phase not in ON_A_NODE or pod.node not in memories:
                     continue
@@ -31,8 +30,10 @@ def free_shares(nodes: Sequence[Node], gangs: Iterable[Gang]) -> list[int]:
                 if memory not in known:
                     known[memory] = shares_held(leaf.requests, memory)
                 held[pod.node] += known[memory]
+                whole = min(known[memory], SHARES_PER_GPU)
+                each = known[memory] // part.count if part else whole
                 for place in pod.devices:
-                    on[pod.node, place.device] += known[memory] // devices
+                    on[pod.node, place.device] += each
     for node in nodes:
         for one in node.taken:
             on[node.name, one.device] += _of_others(one, node.gpu_memory)
