@@ -20,13 +20,15 @@ class UnreadWord:
     A label or annotation of pods; ``waits`` says that its pod is not planned.
 
     ``placed`` is one that its own system carries out by a node selector: on the label
-    that it names, or on hosts.
+    that it names, or on hosts; ``grouped`` is an annotation by which another system has
+    put the pod into a group of its own for it.
     """
 
     key: str
     means: str
     waits: bool = True
     placed: bool = False
+    grouped: str = ""
 
 
 _KUEUE = "kueue.x-k8s.io"
@@ -61,6 +63,9 @@ WORDS: tuple[UnreadWord, ...] = (
     UnreadWord(key="godel.bytedance.com/pod-group-name", means="a PodGroup of Gödel"),
     UnreadWord(key="fluence.pod-group", means="a group of Fluence"),
     UnreadWord(key="fluence.group-size", means="the size of a group of Fluence"),
+    UnreadWord(
+        key="grove.io/podgang", means="a PodGang of Grove", grouped="pod-group-name"
+    ),
     UnreadWord(
         key="koordinator.sh/priority",
         means="an order among pods of one priority class of Koordinator",
@@ -189,7 +194,11 @@ def unread_words(
         fields = (*fields, NEVER)
     if _WORDS.keys().isdisjoint(labels) and _WORDS.keys().isdisjoint(annotations):
         return fields
-    words = (key for key in _WORDS if key in labels or key in annotations)
+    words = (
+        key
+        for key, word in _WORDS.items()
+        if (key in labels or key in annotations) and word.grouped not in annotations
+    )
     return (*fields, *words)
 
 

@@ -65,6 +65,17 @@ def test_pods_of_other_schedulers_are_not_counted():
     assert "not read: 1 pod with fluence.pod-group" in warned(*pods)
 
 
+def test_a_pod_of_grove_waits_unless_kai_has_put_it_into_a_group():
+    labels = {"grove.io/podgang": "g"}
+    alone = pod(labels=labels)
+    grouped = pod("q", labels=labels, annotations={"pod-group-name": "g"})
+    made = assembled(alone, grouped).snapshot
+    refused = {gang.key: gang.refused is not None for gang in made.gangs}
+
+    assert refused["default/p-0"]
+    assert "not read: 1 pod with grove.io/podgang" in made.warnings
+
+
 def warned(*raws):
     return assembled(*raws).snapshot.warnings
 
