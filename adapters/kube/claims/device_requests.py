@@ -247,7 +247,9 @@ def _request(raw: Json, classes: Classes, place: str) -> Request:
             _ask(each, classes, f"{place}.firstAvailable[{at}]", f"{name}/")
             for at, each in enumerate(several)
         ]
-        asks, counts = zip(*found, strict=True)
+        # One that no claim may have is no alternative.
+        may_be = [each for each in found if (each[1] or 1) <= _MOST_RESULTS]
+        asks, counts = zip(*(may_be or found), strict=True)
         return Request(name, asks, counts)
     if raw.get("exactly") is None:
         raise FieldError(place, "has neither exactly nor firstAvailable")

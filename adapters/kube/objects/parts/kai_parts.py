@@ -14,7 +14,7 @@ from decimal import Decimal
 from adapters.kube.objects.fields import FieldError, shown
 from adapters.kube.objects.parts.part_keys import KAI
 from models.devices.gpu_parts import WHOLE, GpuPart
-from models.resources import Resources, is_gpu
+from models.resources import MOST_GPUS, Resources, is_gpu
 
 FRACTION, MEMORY, NUMBER = "gpu-fraction", "gpu-memory", "gpu-fraction-num-devices"
 KEYS = (FRACTION, MEMORY, NUMBER)
@@ -125,9 +125,11 @@ def gpus_of_instances(amounts: Resources) -> int:
     Count MIG instances as KAI's queues do: as many GPUs as each has compute slices.
 
     Those that have media engines, too, count nothing, as their names are not read.
+    More than can be counted is as much as can be.
     """
     found = ((_INSTANCE.fullmatch(name), amount) for name, amount in amounts.items())
-    return sum(int(match[1]) * amount for match, amount in found if match)
+    total = sum(int(match[1]) * amount for match, amount in found if match)
+    return min(total, MOST_GPUS)
 
 
 def groups_of(*said: Mapping[str, str]) -> tuple[str, ...]:

@@ -266,6 +266,14 @@ def test_what_a_pod_of_a_template_asks_for_is_planned_before_it_has_a_claim():
     assert "claim gpu is not made: template " in why("late", FOUR, late)
 
 
+@pytest.mark.parametrize("number", [33, 10**15, 2**63 - 1])
+def test_an_alternative_that_no_claim_may_have_is_none(number):
+    either = first_of("r", (GPU_CLASS, ()), (GPU_CLASS, ()))
+    either["firstAvailable"][1]["count"] = number
+
+    assert {"p": "n"} == starts(FOUR, *asking("p", either))
+
+
 def test_what_is_wrong_with_a_claim_is_said_with_its_field():
     def said(*requests, **devices):
         return why("p", FOUR, *asking("p", *requests, **devices))

@@ -13,7 +13,7 @@ from adapters.kube.objects.parts.kai_parts import (
 )
 from models.devices.gpu_parts import GpuDevice, GpuPart, TakenDevice
 from models.policy import Policy
-from models.resources import GPU
+from models.resources import GPU, LARGEST, MOST_GPUS
 from solver import decide
 from tests.helpers.kube.manifests import node, obj, pod
 
@@ -315,3 +315,4 @@ def test_instances_count_their_slices_and_those_with_media_engines_nothing():
 
     assert 7 == gpus_of_instances(asked)
     assert 0 == gpus_of_instances({"nvidia.com/mig-1g.10gb.me": 1, "mig-1g.5gb": 1})
+    assert MOST_GPUS == gpus_of_instances({"nvidia.com/mig-3g.40gb": LARGEST})
