@@ -5,7 +5,7 @@ New parts: what follows for the columns of parts while pods come to nodes and le
 import numpy as np
 
 from models.devices.gpu_parts import GpuPart
-from solver.devices.part_places import Content, Ints
+from solver.devices.part_places import Content, Ints, PartPlaces
 from solver.devices.part_room import PartRoom
 
 
@@ -14,14 +14,13 @@ class NewParts:
     The parts that are new on nodes while pods are placed and taken back.
     """
 
-    __slots__ = ("_content", "_known", "_open", "_opened", "_room")
+    __slots__ = ("_content", "_open", "_opened", "_room")
 
     def __init__(self, room: PartRoom) -> None:
         self._room = room
         self._content: dict[int, Content] = {}
         self._opened: dict[int, int] = {}
         self._open: Ints | None = None
-        self._known: dict[int, dict[bytes, list[int]]] = {}
 
     def follow(self, rows: Ints, node: int, request: Ints, count: int) -> None:
         """
@@ -45,22 +44,25 @@ class NewParts:
             before, after = room.tied.free(at, np.array([had, rows[node]]))
             rows[node] += after - before
         self._content[node] = content
-        self._known.pop(node, None)
         self._fill(rows, node, kind, content)
 
     def _fill(self, rows: Ints, node: int, kind: int, content: Content) -> None:
         room = self._room
         idle = int(rows[node, room.gpu]) + self._opened.get(node, 0)
-        rest, places = room.places(kind, content, max(0, idle))
-        self._opened[node] = opened = max(0, idle) - rest
+        places = room.places(kind, content, max(0, idle))
+        self._opened[node] = opened = max(0, idle) - places.idle
         rows[node, room.gpu] = idle - opened
-        rows[node, list(room.columns)] = places
+        rows[node, list(room.columns)] = places.all()
         if self._open is not None:
             self._open[node] = room.on_open(kind, content)
 
-    def after(self, rows: Ints, nodes: Ints, left: Ints) -> Ints:
+    def after(
+        self, rows: Ints, nodes: Ints, left: Ints, asked: Ints | None = None
+    ) -> Ints:
         """
         Give rows of nodes once somebody has left them, summed up, with parts followed.
+
+        Of the columns of parts only those that are ``asked`` are, where any are named.
 
         Parameters
         ----------
@@ -73,33 +75,28 @@ class NewParts:
         """
         left = self._room.tied.after(rows, nodes, left)
         own = [self._room.gpu, *range(*self._room.devices.block.indices(rows.shape[1]))]
-        blocks = left[:, own]
-        changed = np.flatnonzero((rows[nodes][:, own] != blocks).any(axis=1))
-        told = [
-            self._once_left(rows, node, left[at], blocks[at].tobytes())
-            for at, node in zip(changed.tolist(), nodes[changed].tolist(), strict=True)
-        ]
+        changed = np.flatnonzero((rows[nodes][:, own] != left[:, own]).any(axis=1))
+        pairs = zip(nodes[changed].tolist(), left[changed], strict=True)
+        once = [self._once_left(rows, node, row) for node, row in pairs]
         found = left.copy()
-        if told:
-            found[changed[:, None], [self._room.gpu, *self._room.columns]] = told
+        if once:
+            found[changed, self._room.gpu] = [idle for idle, _ in once]
+            for part, column in enumerate(self._room.columns):
+                if asked is None or column in asked:
+                    found[changed, column] = [places.of(part) for _, places in once]
         return found
 
-    def _once_left(self, rows: Ints, node: int, left: Ints, key: bytes) -> list[int]:
+    def _once_left(self, rows: Ints, node: int, left: Ints) -> tuple[int, PartPlaces]:
         """
-        Give the idle GPUs of a node and its places by columns, once somebody has left.
-
-        It is remembered until something comes to the node or leaves it.
+        Give the idle GPUs of a node and its places for parts, once somebody has left.
         """
-        known = self._known.setdefault(node, {})
-        if key not in known:
-            room = self._room
-            kind, shared = room.kind(node, left)
-            gone = room.kind(node, rows[node])[1] - shared
-            idle = int(left[room.gpu]) + gone + self._opened.get(node, 0)
-            content = self._content.get(node, (0,) * len(room.parts))
-            rest, places = room.places(kind, content, max(0, idle))
-            known[key] = [idle - (max(0, idle) - rest), *places]
-        return known[key]
+        room = self._room
+        kind, shared = room.kind(node, left)
+        gone = room.kind(node, rows[node])[1] - shared
+        idle = int(left[room.gpu]) + gone + self._opened.get(node, 0)
+        content = self._content.get(node, (0,) * len(room.parts))
+        places = room.places(kind, content, max(0, idle))
+        return idle - (max(0, idle) - places.idle), places
 
     def on(self, node: int) -> tuple[tuple[GpuPart, ...], int]:
         """

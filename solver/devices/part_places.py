@@ -4,7 +4,6 @@ The devices of a node as some parts need them: those that are open, and idle one
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,13 +67,41 @@ class PartItem:
     times: int = 1
 
 
-class PartPlaces(NamedTuple):
+class PartPlaces:
     """
-    What is left beside new pods: ``idle`` GPUs, and places for each part.
+    What is left beside new pods: ``idle`` GPUs, and places for each part once asked.
+
+    Where the new pods do not fit there are -1 places for any part.
     """
 
-    idle: int
-    found: list[int]
+    __slots__ = ("_content", "_devices", "_found", "_opened", "idle")
+
+    def __init__(self, devices: "NodeDevices", content: Content, idle: int) -> None:
+        opened = devices.opened(content)
+        self.idle = -1 if opened is None else idle - sum(opened)
+        self._devices = devices
+        self._content = content
+        self._opened = opened if devices.may_open(opened) and self.idle >= 0 else None
+        self._found: dict[int, int] = {}
+
+    def of(self, part: int) -> int:
+        """
+        Count the places of a part.
+        """
+        if self._opened is None:
+            return -1
+        found = self._found.get(part)
+        if found is None:
+            found = self._found[part] = self._devices.more(
+                part, self._content, self._opened, self.idle
+            )
+        return found
+
+    def all(self) -> list[int]:
+        """
+        Count the places of every part.
+        """
+        return [self.of(part) for part in range(len(self._devices.items))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,19 +138,13 @@ class NodeDevices:
             for at, one in enumerate(self.sorts)
         ]
 
-    def places(self, content: Content, idle: int) -> PartPlaces:
+    def may_open(self, opened: Sequence[int] | None) -> bool:
         """
-        Give what is left beside new pods; places are -1 where these do not fit at all.
+        Tell whether so many idle devices may be opened, by sort.
         """
-        opened = self.opened(content)
-        if opened is None:
-            return PartPlaces(-1, [-1] * len(self.items))
-        rest = idle - sum(opened)
-        sorts = zip(opened, self.sorts, strict=True)
-        if rest < 0 or any(number > one.most for number, one in sorts):
-            return PartPlaces(rest, [-1] * len(self.items))
-        found = [self._more(one, content, opened, rest) for one in self.items]
-        return PartPlaces(rest, found)
+        return opened is not None and all(
+            number <= one.most for number, one in zip(opened, self.sorts, strict=True)
+        )
 
     def on_open(self, content: Content) -> list[int]:
         """
@@ -131,16 +152,17 @@ class NodeDevices:
         """
         opened = self.opened(content)
         return [
-            -1 if opened is None else self._more(one, content, opened, 0)
-            for one in self.items
+            -1 if opened is None else self.more(part, content, opened, 0)
+            for part in range(len(self.items))
         ]
 
-    def _more(
-        self, one: PartItem | None, content: Content, opened: Sequence[int], idle: int
+    def more(
+        self, part: int, content: Content, opened: Sequence[int], idle: int
     ) -> int:
         """
         Count the pods that fit beside new ones if so many more idle devices are opened.
         """
+        one = self.items[part]
         if one is None:
             return 0
         sort, wanted = self.sorts[one.sort], self.wanted(one.sort, content)

@@ -60,12 +60,12 @@ class _Kinds:
 
     def places(self, kind: int, content: Content, idle: int) -> PartPlaces:
         """
-        Give what is left on such devices beside new pods, by columns.
+        Give what is left on such devices beside new pods.
         """
         key = (kind, content, idle)
         found = self._places.get(key)
         if found is None:
-            found = self._places[key] = self.items[kind].places(content, idle)
+            found = self._places[key] = PartPlaces(self.items[kind], content, idle)
         return found
 
     def on_open(self, kind: int, content: Content) -> tuple[list[int], list[int]]:
@@ -136,7 +136,7 @@ class PartRoom:
 
     def places(self, kind: int, content: Content, idle: int) -> PartPlaces:
         """
-        Give what is left on devices beside new pods, by columns.
+        Give what is left on devices beside new pods.
         """
         return self._kinds.places(kind, content, idle)
 
@@ -173,8 +173,8 @@ class PartRoom:
         for at in first.tolist():
             node = at if nodes is None else nodes[at]
             kind, _ = self.kind(node, rows[at])
-            held = self.places(kind, nothing, int(idle[at]))[1] if idle[at] >= 0 else ()
-            values.append(held or nothing)
+            held = self.places(kind, nothing, max(0, int(idle[at])))
+            values.append(held.all() if idle[at] >= 0 else nothing)
         table = np.array(values, dtype=np.int64).reshape(len(first), len(self.parts))
         rows[:, list(self.columns)] = table[which.reshape(-1)]
         return rows

@@ -123,13 +123,15 @@ class NodeRoom:
             return self._parts.hold(self.after_leaving(nodes, left))
         return all(bool((self.rows[node] >= row).all()) for node, row in rows.items())
 
-    def after_leaving(self, nodes: Ints, rows: Ints) -> Ints:
+    def after_leaving(self, nodes: Ints, rows: Ints, asked: Ints | None = None) -> Ints:
         """
         Give rows, each of a node that somebody has left or joined, with their parts.
+
+        Of the columns those that are ``asked``, in this order; all without.
         """
-        if self._parts is None or not len(nodes):
-            return rows
-        return self._parts.after(self.rows, nodes, rows)
+        if self._parts is not None and len(nodes):
+            rows = self._parts.after(self.rows, nodes, rows, asked)
+        return rows if asked is None else rows[:, asked]
 
     def on_open_devices(self, request: Ints, places: Ints) -> Ints | None:
         """

@@ -193,7 +193,7 @@ class Cover:
             rule = int(self.offers.rules[sort])
             if not self.table.live[at] or self.leavers.let_go(at, rule):
                 continue
-            may_move = rule != MOVE and self.table.movable[sort]
+            may_move = rule != MOVE and self.table.sorts.movable[sort]
             if not (may_move and self.leavers.let_go(at, MOVE)):
                 self._strike(sort)
                 return False

@@ -226,7 +226,7 @@ class _ByHand:
         if most is not None and not most:
             return
         refused: set[int] = set()
-        movable, kinds = self.step.table.movable, self.step.table.kind_of
+        movable, kinds = self.step.table.sorts.movable, self.step.table.kind_of
         goings = sorted(self.step.leavers.goings.items(), key=_by_pods)
         for serial, going in goings:
             if self.step.work.is_late():

@@ -7,6 +7,7 @@ from functools import partial
 
 from solver.effort.budget import Budget
 from solver.evict.greedy.eviction_log import Leavers
+from solver.evict.greedy.places_once_left import PlacesOnceLeft
 from solver.evict.greedy.shortfalls import Counts, Shortfalls
 from solver.evict.greedy.victim_table import VictimTable
 from solver.evict.group_mates import mates_that_stay
@@ -42,6 +43,7 @@ class HandStep:
         self.shortfalls = Shortfalls(self.work, self.rights)
         self.work.ledger.count_later(problem)
         self.table = VictimTable(problem, victims)
+        self.once_left = PlacesOnceLeft(self.work.room, self.table)
         self.leavers = Leavers(self.work, self.table, self.rights, movers)
         self.wide_of = {wide.gang.key: at for at, wide in enumerate(victims.wide)}
         self.hoping = False

@@ -95,13 +95,14 @@ class RoomMaking:
             self.step.leavers,
             state,
             planned[state.key],
-            NodeOffers(work, table, state, rules),
+            NodeOffers(work, table, state, rules, self.step.once_left),
         )
         return cover.run()
 
     def _rules(self, state: Standing, unit: Unit, queues: Ints | None) -> Ints:
         queue = self.step.work.problem.queues.leaf(state.gang.queue)
-        rules = self.step.table.rules(queue, unit.band)
+        left, claims = self.step.rights.bounds.left(), self.step.entitled
+        rules = self.step.table.sorts.rules(queue, unit.band, left, claims=claims)
         return rules if queues is None else rules * queues
 
     def _place_again(self, unit: Unit, mark: int) -> None:
@@ -170,7 +171,7 @@ class RoomMaking:
             for name in self.step.problem.queues.queues
             if tight <= set(self.step.rights.path(name))
         ]
-        return self.step.table.in_queues(names).astype(np.int64)
+        return self.step.table.sorts.in_queues(names).astype(np.int64)
 
     def _relieve(self, unit: Unit, table: Left, queue: str, name: str) -> bool:
         """

@@ -3,20 +3,18 @@ Offers: what each node gives for the pods of one gang if the cheapest leave it f
 """
 
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from models.devices.gpu_parts import is_part
 from models.resources import is_gpu
+from solver.evict.greedy.places_once_left import PlacesOnceLeft, summed
 from solver.evict.greedy.sorts import PREEMPT, RECLAIM
 from solver.evict.greedy.victim_table import Order, VictimTable
 from solver.place.round_state import RoundState
 from solver.problem.gang_state import Standing
 from solver.problem.node_room import Bools, Floats, Ints, num_fitting
 
-_Number = TypeVar("_Number", np.int64, np.float64)
 _EVER = 2**40
 SAME = 1 + 1e-9
 """
@@ -65,6 +63,7 @@ class NodeOffers:
     table: VictimTable
     state: Standing
     rules: Ints
+    once_left: PlacesOnceLeft
 
     def moves_are_too_few(self, leaf: int, need: int) -> bool:
         """
@@ -79,11 +78,14 @@ class NodeOffers:
         room = self.work.problem.room
         asked = np.intersect1d(self.asked(leaf)[0], room.sums)
         free = np.maximum(self.work.room.rows[:, asked], 0).sum(axis=0)
-        request = self.work.problem.shapes.requests[self._shape_of(leaf)]
+        request = self._request(leaf)
         return bool((free < need * request[asked]).any())
 
     def _shape_of(self, leaf: int) -> int:
         return self.work.problem.shapes.of_leaf[self.state.key, leaf]
+
+    def _request(self, leaf: int) -> Ints:
+        return np.asarray(self.work.problem.shapes.requests[self._shape_of(leaf)])
 
     def _orders(self, leaf: int) -> tuple[Order, ...]:
         return self.table.orders(gpus=pod_has_gpus(self.state, leaf))
@@ -135,42 +137,42 @@ class NodeOffers:
         self, order: Order, leaf: int, need: int, mask: Bools | None
     ) -> Offers:
         asked, request = self.asked(leaf)
-        items, first, last = order.items, order.first, order.last
-        may = self._may(items)
         most = self._most_on(leaf, order.nodes)
         if mask is not None:
             most = most * mask[order.nodes]
         free = self.work.room.rows[:, asked]
         base = np.minimum(num_fitting(free[order.nodes], request), most)
-        if self.work.room.has_devices:
-            rows = self.table.rows[items] * may[:, None]
-            left = self.work.room.rows[order.node] + _within(rows, first, order.group)
-            room = self.work.room.after_leaving(order.node, left)[:, asked]
-        else:
-            rows = self.table.rows[:, asked][items] * may[:, None]
-            room = free[order.node] + _within(rows, first, order.group)
-        fits = np.minimum(num_fitting(room, request), most[order.group])
-        gain = fits - base[order.group]
-        paid = _within(self._costs(items, need) * may, first, order.group)
+        may = self._may(order.items)
+        going = np.flatnonzero(may)
+        which = order.group[going]
+        places = self.once_left.of(order, self._request(leaf), may)[going]
+        gain = np.minimum(places, most[which]) - base[which]
+        paid = summed(self._costs(order.items[going], need), which)
         used = np.minimum(gain, need)
         ratio = np.where(gain > 0, paid / np.maximum(used, 1), np.inf)
-        best = np.minimum.reduceat(ratio, first) if len(first) else np.zeros(0)
-        at_best = np.where(ratio <= best[order.group], used, 0)
-        reached = np.maximum.reduceat(at_best, first) if len(first) else base
-        return Offers(
+        found = Offers(
             nodes=order.nodes,
             base=base,
-            ratio=best,
-            gain=np.where(np.isfinite(best), reached, 0),
-            most=gain[last - 1] if len(first) else base,
-            dearest=ratio[last - 1] if len(first) else best,
+            ratio=np.full(len(base), np.inf),
+            gain=np.zeros_like(base),
+            most=np.zeros_like(base),
+            dearest=np.full(len(base), np.inf),
         )
+        if len(going):
+            group, first = np.unique(which, return_index=True)
+            found.ratio[group] = np.minimum.reduceat(ratio, first)
+            at_best = (ratio <= found.ratio[which]) & (ratio < np.inf)
+            found.gain[group] = np.maximum.reduceat(np.where(at_best, used, 0), first)
+            last = np.append(first[1:], len(going)) - 1
+            found.most[group] = gain[last]
+            found.dearest[group] = ratio[last]
+        return found
 
     def asked(self, leaf: int) -> tuple[Ints, Ints]:
         """
         Give the columns that a leaf's pods ask for, and how much.
         """
-        request = self.work.problem.shapes.requests[self._shape_of(leaf)]
+        request = self._request(leaf)
         asked = np.flatnonzero(request)
         return asked, request[asked]
 
@@ -197,7 +199,7 @@ class NodeOffers:
         free = self.work.room.rows[node]
         left = np.concatenate([[free], free + self.table.rows[items].cumsum(0)])
         where = np.full(len(left), node)
-        room = self.work.room.after_leaving(where, left)[:, asked]
+        room = self.work.room.after_leaving(where, left, asked)
         fits = np.minimum(num_fitting(room, request), most)
         gain = np.minimum(fits[1:] - fits[0], need)
         if gain[-1] <= 0:
@@ -212,15 +214,6 @@ class NodeOffers:
             gain=reached,
             target=int(fits[0]) + reached,
         )
-
-
-def _within(values: NDArray[_Number], first: Ints, group: Ints) -> NDArray[_Number]:
-    """
-    Add values up, anew on every node.
-    """
-    total = values.cumsum(axis=0)
-    before = total[first] - values[first]
-    return np.asarray(total - before[group])
 
 
 def pod_has_gpus(state: Standing, leaf: int) -> bool:

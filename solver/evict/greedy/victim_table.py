@@ -5,7 +5,7 @@ Numbers lie in arrays, so that what a node could give up is added up for all nod
 once.  Who may leave for whom, and what happens to others then, is not decided here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 import numpy as np
@@ -16,7 +16,7 @@ from solver.evict.greedy.sorts import Sorts
 from solver.evict.greedy.victim_rows import VictimRow, VictimRows, requests_of, spare_of
 from solver.evict.victims import Victim, Victims
 from solver.problem.node_room import Bools, Floats, Ints
-from solver.problem.problem import Problem, Step
+from solver.problem.problem import Problem
 from solver.problem.running_gangs import age_of
 
 TINY = 1e-12
@@ -28,6 +28,9 @@ By this part devices of equal cost differ, so that the items of each lie togethe
 class VictimTable:
     """
     All items, with what they hold and cost; ``live`` are those that may leave next.
+
+    ``refreshed`` lists the nodes on which an item holds more or less than before, in
+    the order of the changes.
     """
 
     def __init__(self, problem: Problem, victims: Victims) -> None:
@@ -57,8 +60,9 @@ class VictimTable:
         self.wide_cost: Floats = np.zeros(len(victims.wide) + 1)
         self.wide_parts: Ints = np.ones(len(victims.wide) + 1, dtype=np.int64)
         self.kind_of: Ints = self._kinds()
+        self.refreshed: list[int] = []
         self._orders: dict[bool, tuple[Order, ...]] = {}
-        self._sorts = Sorts(victims)
+        self.sorts = Sorts(victims)
         for wide in range(len(victims.wide)):
             self.refresh(wide, frozenset())
 
@@ -112,6 +116,7 @@ class VictimTable:
         record = self.victims.wide[wide]
         pods = len(record.pods) - len(gone)
         spare = spare_of(record) - len(gone)
+        self.sorts.pods[len(self.victims.accounts) + wide] = pods
         parts = {self.items[at].node: at for at in own if self.part_of[at] >= 0}
         self.live[list(parts.values())] = True
         self._refresh_singles(wide, gone, spare, parts)
@@ -136,29 +141,8 @@ class VictimTable:
             if part is not None:
                 others = stay[max(0, spare) :]
                 self.rows[part] = self.rows[others].sum(axis=0)
+                self.refreshed.append(node)
                 self.live[part] = bool(others)
-
-    # --- who may leave for whom -----------------------------------------------------
-
-    def rules(self, queue: str, band: int) -> Ints:
-        """
-        Give for each sort the rule by which it may leave for a start, 0 for none.
-        """
-        claims = self.problem.step is Step.ENTITLED
-        return self._sorts.rules(queue, band, claims=claims)
-
-    def in_queues(self, queues: Sequence[str]) -> Bools:
-        """
-        Tell for each sort whether it is of one of some queues.
-        """
-        return self._sorts.in_queues(queues)
-
-    @property
-    def movable(self) -> Bools:
-        """
-        Tell for each sort whether it may be moved.
-        """
-        return self._sorts.movable
 
     @property
     def shared_cost(self) -> Floats:
@@ -250,6 +234,12 @@ class Order:
         self.nodes: Ints = self.node[edges]
         self.group: Ints = np.repeat(np.arange(len(edges)), self.last - self.first)
         self._at = {int(n): i for i, n in enumerate(self.nodes)}
+
+    def groups_of(self, nodes: Iterable[int]) -> list[int]:
+        """
+        Give the numbers of those nodes that have items.
+        """
+        return [self._at[node] for node in nodes if node in self._at]
 
     def on(self, node: int) -> Ints:
         """

@@ -33,7 +33,7 @@ class HandRights:
         self.in_step = Preempted()
         self._starts_below: Counter[str] = Counter()
         self._paths: dict[str, Sequence[str]] = {}
-        self._bounds = PolicyBounds(problem)
+        self.bounds = PolicyBounds(problem)
         self._is_now = False
         self._take_frozen()
         self._is_now = True
@@ -157,7 +157,7 @@ class HandRights:
         Let a unit go if it may; say whether it does.
         """
         self.add(leaver, 1)
-        if self._is_right(leaver) and self._bounds.hold(leaver):
+        if self._is_right(leaver) and self.bounds.hold(leaver):
             return True
         self.add(leaver, -1)
         return False
@@ -172,7 +172,7 @@ class HandRights:
         """
         Count so many units of which each leaves like this one.
         """
-        self._bounds.add(leaver, gangs, times)
+        self.bounds.add(leaver, gangs, times)
         if leaver.rule == "preempt":
             self._preempted.add(leaver, times)
             if self._is_now:

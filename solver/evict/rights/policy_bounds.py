@@ -4,12 +4,27 @@ Budgets, and the policy's bounds on pods, gangs and moves, counted as units leav
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from models.plan import Rule
 from solver.evict.rights.leaving_sums import Leaver
+from solver.problem.node_room import MANY
 from solver.problem.problem import Problem
 
 MOVED: Rule = "consolidate"
+
+
+class StillMayLeave(NamedTuple):
+    """
+    How many pods and gangs may still be evicted and pods be moved, as far as bounds go.
+
+    Of ``begun`` gangs some pod is evicted already.
+    """
+
+    pods: int
+    gangs: int
+    moves: int
+    begun: frozenset[str]
 
 
 class PolicyBounds:
@@ -38,6 +53,19 @@ class PolicyBounds:
                     del self._gangs[gang]
         for budget in leaver.budgets:
             self._budgets[budget] += times * leaver.pods
+
+    def left(self) -> "StillMayLeave":
+        """
+        Give what of the policy's bounds is not used up.
+        """
+        evict = self._evict
+        used = (
+            (evict.max_pods, self._evicted),
+            (evict.max_gangs, len(self._gangs)),
+            (evict.max_moves, self._moved),
+        )
+        pods, gangs, moves = (MANY if most is None else most - n for most, n in used)
+        return StillMayLeave(pods, gangs, moves, frozenset(self._gangs))
 
     def hold(self, leaver: Leaver) -> bool:
         """

@@ -1,5 +1,5 @@
 """
-What nodes have once somebody has left: worked out once, until something changes there.
+What nodes have once somebody has left.
 """
 
 import numpy as np
@@ -8,7 +8,6 @@ import pytest
 from models.changes.gpus_in_parts import counting_parts
 from models.policy import Policy
 from models.snapshot import Snapshot
-from solver.devices.part_room import PartRoom
 from solver.problem.node_room import NodeRoom
 from solver.problem.problem import problem_of
 from tests.helpers.rounds.parts import fraction, part_gang, sharing
@@ -22,23 +21,16 @@ def problem():
     return problem_of(counting_parts(Snapshot(nodes=nodes, gangs=gangs)), Policy())
 
 
-def test_what_a_node_has_once_somebody_left_is_worked_out_once(problem, monkeypatch):
-    asked, kind = [], PartRoom.kind
-    monkeypatch.setattr(
-        PartRoom, "kind", lambda *args: asked.append(args) or kind(*args)
-    )
-    room = NodeRoom(problem.room.now, problem.room.parts)
+def test_what_a_node_has_once_somebody_left_follows_what_has_come(problem):
     nodes, left = np.array([0, 1]), problem.room.empty[[0, 1]]
     (request,) = {tuple(row) for row in problem.shapes.requests.tolist()}
-    first = room.after_leaving(nodes, left)
-    once = len(asked)
-    again = room.after_leaving(nodes, left)
-
-    assert once == len(asked) > 0
-    assert (first == again).all()
-
+    room = NodeRoom(problem.room.now, problem.room.parts)
+    room.after_leaving(nodes, left)
     room.take_one(np.array(request), 0)
     fresh = NodeRoom(problem.room.now, problem.room.parts)
     fresh.take_one(np.array(request), 0)
+    found = room.after_leaving(nodes, left)
 
-    assert (room.after_leaving(nodes, left) == fresh.after_leaving(nodes, left)).all()
+    assert (found == fresh.after_leaving(nodes, left)).all()
+    asked = np.flatnonzero(request)
+    assert (found[:, asked] == room.after_leaving(nodes, left, asked)).all()
