@@ -136,7 +136,7 @@ def _pool_read(name: PoolName, slices: tuple[_Slice, ...]) -> _PoolRead:
         pool = _pool(name, slices, told)
     except FieldError as error:
         where = f"pool {name[1]} of driver {name[0]}"
-        return _PoolRead(slices, error, (f"{where} is not used: {error}",))
+        return _PoolRead(slices, error.anew(), (f"{where} is not used: {error}",))
     return _PoolRead(slices, pool, tuple(told))
 
 
@@ -148,7 +148,7 @@ def _slice_or_fault(raw: Raw) -> _Slice | FieldError:
     try:
         return _slice(raw)
     except FieldError as error:
-        return error
+        return error.anew()
 
 
 def _slice(raw: Raw) -> _Slice:
@@ -176,7 +176,7 @@ def _content(pool: PoolName, spec: Json) -> _SliceContent | FieldError:
             counters=tuple(_counter_sets(spec)), devices=tuple(devices_of(pool, spec))
         )
     except FieldError as error:
-        return error
+        return error.anew()
 
 
 def _pool(name: PoolName, slices: Sequence[_Slice], warnings: list[str]) -> Pool:
@@ -209,7 +209,7 @@ def _pool(name: PoolName, slices: Sequence[_Slice], warnings: list[str]) -> Pool
 def _read(slices: Iterable[_Slice]) -> Iterator[_SliceContent]:
     for each in slices:
         if isinstance(each.content, FieldError):
-            raise each.content
+            raise each.content.anew()
         yield each.content
 
 

@@ -27,6 +27,14 @@ class FieldError(PhalanxError, ValueError):
         self.what = what
         super().__init__(f"{field}: {what}")
 
+    def anew(self) -> "FieldError":
+        """
+        Give the same one to be kept, or to be raised again.
+
+        It holds no frame of where it was raised, nor all that was read there.
+        """
+        return FieldError(self.field, self.what)
+
 
 def mapping(raw: Json, key: str, place: str = "") -> Json:
     """

@@ -2,6 +2,9 @@
 Pools of devices: the newest whole generation, and what is wrong with the others.
 """
 
+import gc
+import weakref
+
 import pytest
 
 from adapters.kube.claims.device_pools import PoolReading
@@ -30,6 +33,37 @@ def test_a_pool_whose_slices_are_not_all_there_is_not_used():
     assert {"n"} == found.faulty
     (said,) = found.warnings
     assert "1 of 2 slices of generation 1 are there" in said
+
+
+class World:
+    """
+    What is read beside pools.
+    """
+
+
+def read_beside(reading, raws):
+    """
+    Read pools where much else is read, and give a reference to that.
+    """
+    world = World()
+    reading.of(raws)
+    return weakref.ref(world)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        node_slice("n", [gpu(0)], of=2),
+        node_slice("n", [gpu(0, attributes={"v": {}})]),
+        {"metadata": {"name": 7}},
+    ],
+)
+def test_a_fault_that_is_kept_keeps_nothing_of_where_it_was_found(raw):
+    reading = PoolReading()
+    found = read_beside(reading, [raw])
+    gc.collect()
+
+    assert found() is None
 
 
 def test_gpus_that_may_be_cut_consume_the_counters_of_their_set():
