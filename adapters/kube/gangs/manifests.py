@@ -112,9 +112,11 @@ def _open(
             _open(source, where, whole, found, problems)
         return
     for word in ("apiVersion", "kind"):
-        if not isinstance(document.get(word), str):
+        if not isinstance(value := document.get(word), str):
             where = f"{place}, {word}" if place else word
-            problems.append(Problem(where, f'the field "{word}" is missing', hint))
+            missing = f'the field "{word}" is missing'
+            what = missing if value is None else f"{shown(value)} is not text"
+            problems.append(Problem(where, what, hint))
             return
     found.append(Manifest(source, place, document))
 

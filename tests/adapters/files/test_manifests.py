@@ -147,6 +147,10 @@ FAULTS = {
         (a_list({"apiVersion": "v1", "metadata": {"name": "x"}}),),
         'items[0], kind: the field "kind" is missing',
     ),
+    "a number for a kind": (
+        (a_list({"apiVersion": "v1", "kind": 5, "metadata": {"name": "x"}}),),
+        "items[0], kind: 5 is not text",
+    ),
     "no object": ((a_list(*RAWS), ["x"]), "document 2: is not an object"),
     "no name": ((obj("v1", "Pod", None),), "Pod: metadata.name"),
     "a number for a name": (
