@@ -19,6 +19,7 @@ from adapters.kube.api.errors import (
     NotFoundError,
     ThrottledError,
 )
+from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.watch.cache import Cache
 from adapters.machine.backoff import Backoff
 from adapters.machine.clock import monotonic
@@ -113,11 +114,12 @@ class Deeds:
         node = record.node
         if node.unschedulable:
             return "again", f"node {node.name} takes nothing new any more"
+        labels = {**node.labels, NAME_FIELD: node.name}
         for pod in self.cache.pods_named([operation.pod]):
             if not pod.demand.tolerates(node.taints):
                 why = f"has a taint now that pod {pod.key} does not tolerate"
                 return "again", f"node {node.name} {why}"
-            if not pod.demand.matches(node.labels):
+            if not pod.demand.matches(labels):
                 why = f"no longer has the labels that pod {pod.key} asks for"
                 return "again", f"node {node.name} {why}"
         return NO_ANSWER

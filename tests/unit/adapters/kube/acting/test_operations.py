@@ -8,6 +8,7 @@ from adapters.kube.api.errors import (
     answer_error,
 )
 from adapters.kube.objects.node_record import node_record
+from adapters.kube.objects.pod_reader import pod_record
 from adapters.kube.watch.cache import Cache
 from tests.adapters.kube.api_server import NODES, PODS
 from tests.helpers.build import bind
@@ -115,6 +116,18 @@ def test_a_node_that_is_no_longer_what_it_was_gets_no_pod(deeds, store, node, re
     assert result == receipt.result
     assert node in receipt.message
     assert [] == store.calls
+
+
+@pytest.mark.parametrize(("node", "result"), [("n0", "done"), ("n1", "again")])
+def test_a_pod_names_its_node_by_field(deeds, cache, node, result):
+    field = {"key": "metadata.name", "operator": "In", "values": [node]}
+    terms = {"nodeSelectorTerms": [{"matchFields": [field]}]}
+    rule = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
+    raw = raw_pod("g-0")
+    raw["spec"]["affinity"] = {"nodeAffinity": rule}
+    cache.shelf(PODS).put("default/g-0", 1, pod_record(raw), "1")
+
+    assert result == deeds.bind(STEP).result
 
 
 def test_a_webhooks_own_words_are_given(deeds, store):
