@@ -13,6 +13,7 @@ from adapters.kube.objects.fields import FieldError, Json, mapping, records
 
 GROUP = "scheduling.volcano.sh", "PodGroup"
 NAMED_BY = "scheduling.k8s.io/group-name"
+_LATER = ("partitionPolicy", "dependsOn")
 
 
 def group_of(rule: Workload, owner: Raw) -> Raw | None:
@@ -22,16 +23,18 @@ def group_of(rule: Workload, owner: Raw) -> Raw | None:
     Raises
     ------
     FieldError
-        When it asks for partitions, which need labels that only Volcano gives.
+        When it asks for partitions, which need labels that only Volcano gives, or for
+        tasks whose pods come once others run.
     """
     if rule.group != "batch.volcano.sh":
         return None
     spec = mapping(owner, "spec")
     tasks = records(spec, "tasks", "spec")
     for number, task in enumerate(tasks):
-        if task.get("partitionPolicy"):
-            where = f"spec.tasks[{number}].partitionPolicy"
-            raise FieldError(where, "is read once Volcano has made pods of it")
+        for word in _LATER:
+            if task.get(word):
+                where = f"spec.tasks[{number}].{word}"
+                raise FieldError(where, "is read once Volcano has made pods of it")
     topology = spec.get("networkTopology")
     least = [number_at(task, ("minAvailable",)) for task in tasks]
     if not topology and all(one is None for one in least):

@@ -323,13 +323,19 @@ def test_a_job_of_volcano_needs_what_its_tasks_need():
     assert ({"ps": 1, "worker": 2}, 3) == (minimums, gang.tree.min_pods)
 
 
-def test_partitions_of_a_job_of_volcano_are_named():
-    policy = {"totalPartitions": 2, "partitionSize": 1}
-    tasks = [TASKS[0], {**TASKS[1], "partitionPolicy": policy}]
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("partitionPolicy", {"totalPartitions": 2, "partitionSize": 1}),
+        ("dependsOn", {"name": ["ps"]}),
+    ],
+)
+def test_what_only_volcano_carries_out_of_a_job_is_named(word, said):
+    tasks = [TASKS[0], {**TASKS[1], word: said}]
     made = assembled(node(), volcano_job(tasks=tasks)).snapshot
 
     assert not made.gangs
-    assert "spec.tasks[1].partitionPolicy" in made.warnings[0]
+    assert f"spec.tasks[1].{word}" in made.warnings[0]
 
 
 KUBEFLOW_SUSPENDED = owner(
