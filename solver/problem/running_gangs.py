@@ -3,6 +3,7 @@ Runners: all preemptible gangs that run, read once for all who ask who may leave
 """
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 from models.gangs import Gang, Pod, PodPhase, PodSet, is_complete, pod_sets
@@ -62,6 +63,16 @@ class Runners:
             if runners:
                 others.append((gang, runners))
         return singles, others
+
+    def on(self, nodes: AbstractSet[int]) -> "Runners":
+        """
+        See only the gangs that lie on some nodes, with all their pods.
+        """
+        some, at = Runners(self.snapshot, self.index, self.values), self.index.get
+        singles = [one for one in self.all[0] if one[2] in nodes]
+        more = [x for x in self.all[1] if nodes >= {at(p.node or "") for _, p in x[1]}]
+        some.all = singles, more
+        return some
 
     def work_of(self, gang: Gang, pods: Iterable[Runner]) -> int:
         """

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from models.plan import GangLine, Plan
-from models.policy import Limits, Policy
+from models.policy import Evict, Limits, Policy
 from models.snapshot import Snapshot
 from models.why.reasons import Reason, Waiting
 from models.why.verdicts import Blocker, PlaceInLine, Verdict, WhyWaits
@@ -32,7 +32,7 @@ from solver.why.start_under import (
     open_steps,
 )
 from solver.why.told_of_others import of_others
-from solver.why.worlds import Rules
+from solver.why.worlds import Rules, offered
 
 UNITS = 20.0
 """
@@ -185,13 +185,23 @@ class _GangAsked:
         self._given = given_by(plan, problem, unit)
         self._beside = self._given.beside(problem)
         self._rules = rules_of(problem, self._beside, unit)
+        label = problem.bands.labels.get(unit.band, 0)
+        self._ask = StartUnder(
+            problem=problem,
+            beside=self._beside,
+            unit=unit,
+            rules=(*self._rules, OUTRANKED),
+            closed=is_closed(plan.tiers, label),
+            budget=budget,
+            offers=offered(problem.room),
+        )
 
     def too_soon(self, line: GangLine, waiting: Waiting) -> WhyWaits:
         """
         Say for whom the next round would evict it, and what others get of its room.
         """
         rules = frozenset({*self._rules, OUTRANKED})
-        of = of_others(self._ask(self._beside), rules, self._given)
+        of = of_others(self._ask, rules, self._given)
         found = not_ready(line.name, waiting)
         said, reason = found.because[0].facts, found.verdict
         first = replace(of, rule=reason, facts=said)
@@ -201,11 +211,11 @@ class _GangAsked:
         """
         Find the cores, the smallest first, and say them.
         """
-        ask = self._ask(self._beside)
+        ask = self._ask
         rules = self._rules
         alone = ask.answer(frozenset(rules))
         if alone is None:
-            return self._undecided(line)
+            return self._undecided(line, self._not_asked())
         if alone:
             rules = (*rules, OUTRANKED)
             if ask.answer(frozenset(rules)) is not False:
@@ -222,20 +232,6 @@ class _GangAsked:
         besides = self._besides(ask, rules, core)
         return replace(said, besides=besides, proof=ask.proof(core) or "model")
 
-    def _ask(self, beside: Problem, *, idle: bool = False) -> StartUnder:
-        """
-        Ask beside what others get; of ``idle`` room only, if nobody more left.
-        """
-        label = self._problem.bands.labels.get(self._unit.band, 0)
-        return StartUnder(
-            self._problem,
-            beside,
-            self._unit,
-            (*self._rules, OUTRANKED),
-            closed=idle or is_closed(self._plan.tiers, label),
-            budget=self._budget,
-        )
-
     def _held_back(self) -> StartUnder:
         """
         Ask beside nodes that are held for others, too.
@@ -245,7 +241,7 @@ class _GangAsked:
         held = with_heads(kept, heads)
         names = [head.key for head in heads if head.nodes]
         self._given = replace(self._given, held_for=tuple(names))
-        return self._ask(kept_off(self._beside, held, self._unit))
+        return replace(self._ask, beside=kept_off(self._beside, held, self._unit))
 
     def _besides(
         self, ask: StartUnder, rules: Sequence[NamedRule], core: Rules
@@ -269,7 +265,7 @@ class _GangAsked:
 
         Of the bounds it is the first that is open.
         """
-        alone = self._ask(self._beside, idle=True)
+        alone = replace(self._ask, closed=True)
         core = _core(rules, alone)
         said = "it could start alone"
         if core:
@@ -283,6 +279,20 @@ class _GangAsked:
                     f"{100 * tier.gap:.1f} %"
                 )
         return f": {said}"
+
+    def _not_asked(self) -> str:
+        """
+        Say what it lacks if nobody leaves, where it is open whether others could.
+        """
+        calm = self._problem.policy.model_copy(
+            update={"evict": Evict(preempt=False, reclaim=False, consolidate=False)}
+        )
+        ask = replace(self._ask, problem=replace(self._problem, policy=calm), alone={})
+        core = _core(self._rules, ask)
+        if not core:
+            return ""
+        said = _sentence(blockers_of(ask, core, self._given))
+        return f": {said}; whether others could leave for it was not found out"
 
     def _undecided(self, line: GangLine, detail: str = "") -> WhyWaits:
         entry = Blocker(rule=Verdict.UNDECIDED, facts={"detail": detail})
@@ -348,11 +358,19 @@ def cannot_start(problem: Problem, gang: str) -> bool:
         return False
     unit = unit_of(problem, gang)
     others = [one for one in problem.units if one.starts and one.key != unit.key]
-    if others and (_counts_some(unit, others) or open_steps(problem)):
+    if others and (_counts_some(unit, others) or next(open_steps(problem), None)):
         return False  # it may be beside another one, or take what leaves for it
     rules = rules_of(problem, problem, unit)
     budget = Budget(problem.policy.limits, 0, Stopwatch(None))
-    ask = StartUnder(problem, problem, unit, rules, closed=False, budget=budget)
+    ask = StartUnder(
+        problem=problem,
+        beside=problem,
+        unit=unit,
+        rules=rules,
+        closed=False,
+        budget=budget,
+        offers=offered(problem.room),
+    )
     return ask.answer(frozenset(rules)) is False
 
 
