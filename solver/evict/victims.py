@@ -139,12 +139,13 @@ def vacated(problem: Problem, victims: Victims, before: Ints | None = None) -> A
     room = NodeRoom(problem.room.now if before is None else before, problem.room.parts)
     rows: dict[int, Ints] = {}
     for node, accounts in victims.on_node.items():
+        if room.has_devices:
+            gone = (victim for alike in accounts.values() for victim in alike)
+            gave = [held_row(problem.room, victim, node) for victim in gone]
+            room.give_one(np.sum(gave, axis=0), node)
+            continue
         for account, alike in accounts.items():
             record = victims.accounts[account]
-            if room.has_devices:
-                for victim in alike:
-                    room.give_one(held_row(problem.room, victim, node), node)
-                continue
             if record.pods:
                 if account not in rows:
                     rows[account] = problem.room.row(dict(record.requests))

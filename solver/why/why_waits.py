@@ -211,8 +211,7 @@ class _GangAsked:
         """
         Find the cores, the smallest first, and say them.
         """
-        ask = self._ask
-        rules = self._rules
+        ask, rules = self._ask, self._rules
         alone = ask.answer(frozenset(rules))
         if alone is None:
             return self._undecided(line, self._not_asked())
