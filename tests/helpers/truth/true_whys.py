@@ -181,9 +181,9 @@ class TrueWhy:
         others = [said for node in self.snapshot.nodes for said, _ in node.others]
         ours = [
             leaf.neighbours
-            for gang in self.snapshot.gangs
-            for leaf in pod_sets(gang.tree)
-            if gang.key in team
+            for key in team
+            for leaf in pod_sets(self._gangs[key].gang.tree)
+            if self._gangs[key].pending[leaf.name]
         ]
         selected = {name for said in ours for name in said.selected}
         own = {rule for said in ours for rule in said.apart}
