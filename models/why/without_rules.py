@@ -4,7 +4,13 @@ What is said of a gang where nobody looks for rules: it does not wait, or cannot
 
 from models.plan import GangLine
 from models.why.reasons import NOTHING_NEEDED, Waiting, though
+from models.why.remedies import WhenStarts
 from models.why.verdicts import VERDICT_OF, Blocker, Verdict, WhyWaits
+
+START = {"Starting": "in this round", "Reserved": "as soon as others have left"}
+"""
+When a gang starts that has places in a plan.
+"""
 
 
 def no_wait(line: GangLine) -> WhyWaits:
@@ -12,12 +18,12 @@ def no_wait(line: GangLine) -> WhyWaits:
     Say of a gang that does not wait what it does.
     """
     said = {
-        "Starting": "starts in this round",
+        "Starting": f"starts {START['Starting']}",
         "Growing": "runs, and grows in this round",
         "Running": "runs",
         "Finished": "has finished",
         "Evicting": "leaves in this round",
-        "Reserved": "has its places and starts as soon as others have left them",
+        "Reserved": f"has its places and starts {START['Reserved']}",
     }
     said["Waiting"] = NOTHING_NEEDED
     sentence = said.get(line.state, "does not wait")
@@ -27,6 +33,16 @@ def no_wait(line: GangLine) -> WhyWaits:
     return WhyWaits(
         gang=line.name, state=line.state, verdict=Verdict.NONE, sentence=sentence
     )
+
+
+def no_start_awaited(line: GangLine) -> WhenStarts:
+    """
+    Say of a gang that does not wait for places when it starts.
+    """
+    if line.state not in START:
+        return WhenStarts(sentence="does not wait for a start")
+    latest = 0 if line.state == "Starting" else None
+    return WhenStarts(latest=latest, sentence=f"starts {START[line.state]}")
 
 
 def not_ready(gang: str, waiting: Waiting) -> WhyWaits:

@@ -25,6 +25,7 @@ from models.resources import format_duration
 from models.snapshot import Snapshot
 from models.why.reasons import Reason, listed
 from models.why.remedies import WhenStarts
+from models.why.without_rules import no_start_awaited
 from solver.evict.reservations import keep, promises_of
 from solver.explain.ending_pods import ending_pods
 from solver.hold.ends import ends_of
@@ -78,10 +79,8 @@ class StartsAsked:
         Say when one gang starts at the latest, or why nobody knows.
         """
         line, problem = self._lines[gang], self._problem
-        if line.state == "Starting":
-            return WhenStarts(latest=0, sentence="starts in this round")
         if line.state != "Waiting":
-            return WhenStarts(sentence="does not wait for a start")
+            return no_start_awaited(line)
         why = self._ready.blocked.get(gang)
         if why is not None and why.reason is Reason.NEIGHBOURS_IN_THE_WAY:
             return WhenStarts(sentence=_UNFORESEEN)

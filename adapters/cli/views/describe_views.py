@@ -33,6 +33,7 @@ from models.topology import TopologyDemand
 from models.volume_slots import UNLIMITED
 from models.why.reasons import counted
 from models.why.resource_words import counts_several, in_words
+from models.why.without_rules import START
 
 NOTHING = "–"
 _SHOWN = 20
@@ -75,7 +76,7 @@ _MANY = 2**20
 """
 More than one of anything, in whatever it is counted.
 """
-_START = {"now": "in the next round", "next": "as soon as others have left"}
+_START = {"now": START["Starting"], "next": START["Reserved"]}
 
 
 def gang_document(seen: Seen, row: GangRow) -> dict[str, Any]:

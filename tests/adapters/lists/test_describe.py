@@ -23,7 +23,7 @@ def test_describe_says_of_a_gang_that_could_start_that_it_does(capsys):
     starts = table(capsys, "describe", "gang", "eval-sweep", "-f", file)
     waits = table(capsys, "describe", "gang", "agent-rl", "-f", file)
 
-    assert "Starts       in the next round" in starts
+    assert "Starts       in this round" in starts
     assert not [line for line in waits if line.startswith("Starts ")]
     assert [line for line in waits if line.startswith("Waits for ")]
 

@@ -52,7 +52,18 @@ def test_where_nothing_runs_nothing_in_the_way_ends():
 
 
 def test_who_starts_now_starts_now():
-    assert 0 == when(snapshot(nodes(1), [gang("a", gpus=8)]), "a").latest
+    found = when(snapshot(nodes(1), [gang("a", gpus=8)]), "a")
+
+    assert (0, "starts in this round") == (found.latest, found.sentence)
+
+
+def test_who_has_places_that_others_leave_starts_then():
+    gangs = [running("r", None, queue="p"), gang("a", gpus=8, queue="q")]
+    case = snapshot(nodes(1), gangs, [queue("p", quota=0), queue("q", quota=8)])
+    found = when(case, "a", Policy())
+
+    assert "starts as soon as others have left" == found.sentence
+    assert found.latest is None
 
 
 def test_who_runs_in_part_and_ends_by_itself_before_has_no_start():
