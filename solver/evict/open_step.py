@@ -18,6 +18,7 @@ from solver.evict.greedy.evict import evict_by_hand
 from solver.evict.idle_starts import without_lower, without_profit
 from solver.evict.moved_gangs import Mover, movers_of
 from solver.evict.rights.hand_rights import HandRights
+from solver.evict.rights.last_rights import may_all_leave
 from solver.evict.settled import is_settled
 from solver.evict.victims import Victims
 from solver.place.complete import complete
@@ -98,13 +99,16 @@ class Opened:
         """
         Tell whether all who leave may, and lose no more than the policy allows.
 
-        In the second step who is entitled must have room now.  A draft is ``whole``
-        where it was made for this step, with all starts that others leave for; else it
-        may lack room, and what found no place gives no right.
+        In the second step who is entitled must have room now, and give the right to
+        those who left in the first one.  A draft is ``whole`` where it was made for
+        this step, with all starts that others leave for; else it may lack room, and
+        what found no place gives no right.
         """
         has_room = whole or has_room_later(self.problem, draft)
         has_room = has_room and has_room_now(self.now, draft)
-        if not has_room or (draft.exits and strands_reserved(self.now, draft)):
+        if not (has_room and may_all_leave(self.now, draft)):
+            return False
+        if draft.exits and strands_reserved(self.now, draft):
             return False
         most = self.problem.policy.evict.max_lost_per_gpu
         if not draft.exits or (whole and most is None):
