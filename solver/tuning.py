@@ -242,8 +242,8 @@ class Search:
         "of a model that is built again for one deterministic unit",
         "rounds/crowd",
     )
-    many_variables: int = _is(
-        2000, "variables", "from which presolve makes one pass", "rounds/10k"
+    many_variables: tuple[int, int] = _is(
+        (2000, 20_000), "variables", "for one pass of presolve; for none", "rounds/10k"
     )
     nearby: float = _is(
         0.2, "part", "of a share for starts kept as they are, at most", "rounds/1k"
@@ -264,11 +264,11 @@ class Search:
     first_pass: tuple[float, ...] = _is(
         (0.4, 0.3, 0.2), "parts", "of a share in turn, for the fine gap", "quality/full"
     )
-    second_pass: tuple[float, ...] = _is(
-        (0.2, 0.2, 0.2, 0.2),
-        "parts",
-        "of a share in turn, for the whole gap",
-        "quality/full",
+    pass_of_two: tuple[float, ...] = _is(
+        (0.6, 0.4), "parts", "the same, of two manners", "quality/parts-victims"
+    )
+    second_pass: float = _is(
+        0.2, "part", "of a share in each manner, for the whole gap", "quality/full"
     )
     lane_parts: tuple[float, ...] = _is(
         (0.7, 0.3),

@@ -106,9 +106,8 @@ class Opened:
         """
         has_room = whole or has_room_later(self.problem, draft)
         has_room = has_room and has_room_now(self.now, draft)
-        if not (has_room and may_all_leave(self.now, draft)):
-            return False
-        if draft.exits and strands_reserved(self.now, draft):
+        strands = bool(draft.exits) and strands_reserved(self.now, draft)
+        if not has_room or strands or not may_all_leave(self.now, draft):
             return False
         most = self.problem.policy.evict.max_lost_per_gpu
         if not draft.exits or (whole and most is None):

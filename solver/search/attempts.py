@@ -16,6 +16,7 @@ from solver.search.parameters import (
     IMPROVING,
     Manner,
     Routine,
+    is_huge,
     is_large,
     passes,
     presolved_once,
@@ -29,23 +30,35 @@ class Attempts:
     """
     Manners in the order in which they are tried: the one that closed a tier goes first.
 
-    Models may count pods by domain (``scoped``).
+    Models may count pods by domain (``scoped``), and others may leave (``leaving``).
     """
 
-    def __init__(self, budget: Budget, tuning: Search, *, scoped: bool = False) -> None:
+    def __init__(
+        self,
+        budget: Budget,
+        tuning: Search,
+        *,
+        scoped: bool = False,
+        leaving: bool = False,
+    ) -> None:
         self.budget = budget
         self.tuning = tuning
         self.scoped = scoped
-        self._routines: dict[bool, Routine] = {}
+        self.leaving = leaving
+        self._routines: dict[tuple[bool, bool], Routine] = {}
 
     def routine(self, model: cp_model.CpModel) -> Routine:
         """
         Give the routine for a model, as it was left by the last one of its size.
         """
         large = is_large(model, self.tuning)
-        if large not in self._routines:
-            self._routines[large] = routine_of(large=large, scoped=self.scoped)
-        return self._routines[large]
+        presolved = self.leaving and not is_huge(model, self.tuning)
+        key = large, presolved
+        if key not in self._routines:
+            self._routines[key] = routine_of(
+                large=large, scoped=self.scoped, presolved=presolved
+            )
+        return self._routines[key]
 
     def solve(self, model: cp_model.CpModel, goal: Goal, share: float) -> Answer | None:
         """
@@ -68,7 +81,7 @@ class Attempts:
         self, model: cp_model.CpModel, routine: Routine, goal: Goal, limit: float
     ) -> Answer | None:
         best: Answer | None = None
-        for gap, parts in passes(self.tuning):
+        for gap, parts in passes(self.tuning, len(routine.turns)):
             for manner, part in zip(tuple(routine.turns), parts, strict=False):
                 claim = None if best is None else best.claim
                 if self.budget.left <= 0 or goal.is_closed(claim, gap):

@@ -98,10 +98,17 @@ def is_large(model: cp_model.CpModel, tuning: Search) -> bool:
     """
     Tell whether a model is so large that a full presolve costs more than it gains.
     """
-    return len(model.proto.variables) > tuning.many_variables
+    return len(model.proto.variables) > tuning.many_variables[0]
 
 
-def routine_of(*, large: bool, scoped: bool) -> Routine:
+def is_huge(model: cp_model.CpModel, tuning: Search) -> bool:
+    """
+    Tell whether a model is so large that one pass of presolve may take all the time.
+    """
+    return len(model.proto.variables) > tuning.many_variables[1]
+
+
+def routine_of(*, large: bool, scoped: bool, presolved: bool = False) -> Routine:
     """
     Give the routine for small or for large models.
 
@@ -111,12 +118,13 @@ def routine_of(*, large: bool, scoped: bool) -> Routine:
         Whether it is for models that are presolved once only.
     scoped
         Whether pods are counted by domain: large models stall in presolve then.
+    presolved
+        Whether an answer is in sight only once they are presolved.
     """
-    turns = [IMPROVING, DIVING, WEIGHING, RELAXED]
-    if large:
-        turns = [presolved_once(IMPROVING), DIVING, WEIGHING, presolved_once(RELAXED)]
-        if scoped:
-            turns = [DIVING, WEIGHING, turns[0], turns[3]]
+    turns = [presolved_once(x) if large else x for x in (IMPROVING, RELAXED)]
+    if not presolved:
+        at = 0 if large and scoped else 1
+        turns[at:at] = [DIVING, WEIGHING]
     first = [IMPROVING, RELAXED] if scoped else [PLAIN, STEERED]
     if large:
         whole = replace(CUTTING, presolve=Presolve.FULL)
@@ -131,8 +139,9 @@ def presolved_once(manner: Manner) -> Manner:
     return replace(manner, presolve=Presolve.ONCE)
 
 
-def passes(tuning: Search) -> tuple[tuple[float, Sequence[float]], ...]:
+def passes(tuning: Search, manners: int) -> tuple[tuple[float, Sequence[float]], ...]:
     """
     Give the part of the gap at which manners may stop, and their parts of the limit.
     """
-    return (tuning.fine, tuning.first_pass), (1.0, tuning.second_pass)
+    first = tuning.pass_of_two if manners == 2 else tuning.first_pass
+    return (tuning.fine, first), (1.0, [tuning.second_pass] * manners)

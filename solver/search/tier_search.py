@@ -54,14 +54,14 @@ class TierSearch:
         self.keys = keys or tier_keys(problem)
         self.best = BestSoFar(problem, self.keys, first)
         self.model = Model(problem, self.keys, opened)
-        scoped = bool(self.model.levels)
+        kind = {"scoped": bool(self.model.levels), "leaving": opened is not None}
         self.relaxed: Model | None = None
         if opened is None and has_many_domains(problem, self.model.levels):
             self.relaxed = Model(without_topology(problem), self.keys)
         self.questions = Questions(
             self.best,
             budget,
-            Attempts(budget, self.tuning, scoped=scoped),
+            Attempts(budget, self.tuning, **kind),
             self.model,
             self.relaxed,
         )

@@ -15,7 +15,7 @@ from solver.encode.variables import Linear
 from solver.score.tier import TierKey
 from solver.search.attempts import Attempts
 from solver.search.goal import Goal, whole
-from solver.search.parameters import routine_of
+from solver.search.parameters import Presolve, routine_of
 from solver.search.race import Race
 from solver.tuning import DEFAULT
 
@@ -171,3 +171,18 @@ def test_a_bound_below_the_value_in_hand_is_the_value():
 )
 def test_a_bound_is_rounded_to_what_it_still_allows(bound, up, expected):
     assert whole(bound, up=up) == expected
+
+
+@pytest.mark.parametrize("scoped", [False, True])
+@pytest.mark.parametrize(("variables", "manners"), [(10, 2), (3000, 2), (30_000, 4)])
+def test_where_others_may_leave_all_manners_presolve_but_for_huge_models(
+    scoped, variables, manners
+):
+    model = cp_model.CpModel()
+    for _ in range(variables):
+        model.new_bool_var("")
+    attempts = Attempts(budget(), DEFAULT.search, scoped=scoped, leaving=True)
+    turns = attempts.routine(model).turns
+
+    assert manners == len(turns)
+    assert (manners == 2) == all(x.presolve is not Presolve.NONE for x in turns)
