@@ -142,7 +142,8 @@ def vacated(problem: Problem, victims: Victims, before: Ints | None = None) -> A
         if room.has_devices:
             gone = (victim for alike in accounts.values() for victim in alike)
             gave = [held_row(problem.room, victim, node) for victim in gone]
-            room.give_one(np.sum(gave, axis=0), node)
+            if gave:
+                room.give_one(np.sum(gave, axis=0), node)
             continue
         for account, alike in accounts.items():
             record = victims.accounts[account]
