@@ -269,6 +269,7 @@ POLICY = fields(schedulingPolicy=fields(minAvailable=WHOLE, queue=TEXT))
 WORKERS = fields(
     groupName=TEXT,
     numOfHosts=WHOLE,
+    suspend=YES_NO,
     **dict.fromkeys(("replicas", "minReplicas", "maxReplicas"), WHOLE),
 )
 RAY = fields(
@@ -294,7 +295,8 @@ def owners() -> list[dict]:
     List the definitions of the controllers of pods that are not Kubernetes' own.
     """
     parallel = fields(spec=fields(parallelism=WHOLE, completions=WHOLE))
-    job = fields(name=TEXT, replicas=WHOLE, template=parallel)
+    before = several(fields(name=TEXT, status=TEXT))
+    job = fields(name=TEXT, replicas=WHOLE, template=parallel, dependsOn=before)
     specs = {
         "jobset.x-k8s.io/v1alpha2 JobSet": fields(
             replicatedJobs=several(job),
