@@ -54,29 +54,29 @@ class PolicyBounds:
         for budget in leaver.budgets:
             self._budgets[budget] += times * leaver.pods
 
-    def left(self) -> "StillMayLeave":
+    def left(self) -> StillMayLeave:
         """
         Give what of the policy's bounds is not used up.
         """
-        evict = self._evict
-        used = (
-            (evict.max_pods, self._evicted),
-            (evict.max_gangs, len(self._gangs)),
-            (evict.max_moves, self._moved),
-        )
-        pods, gangs, moves = (MANY if most is None else most - n for most, n in used)
+        rows = self._used()
+        pods, gangs, moves = (MANY if most is None else most - n for most, n in rows)
         return StillMayLeave(pods, gangs, moves, frozenset(self._gangs))
 
     def hold(self, leaver: Leaver) -> bool:
         """
         Tell whether the bounds hold, and the budgets of one that leaves.
         """
+        return all(most is None or n <= most for most, n in self._used()) and all(
+            self._budgets[at] <= self._allowed[at] for at in leaver.budgets
+        )
+
+    def _used(self) -> tuple[tuple[int | None, int], ...]:
+        """
+        Give the bounds on pods, gangs and moves, each with what is used of it.
+        """
         evict = self._evict
-        rows = (
+        return (
             (evict.max_pods, self._evicted),
             (evict.max_gangs, len(self._gangs)),
             (evict.max_moves, self._moved),
-        )
-        return all(most is None or number <= most for most, number in rows) and all(
-            self._budgets[at] <= self._allowed[at] for at in leaver.budgets
         )
