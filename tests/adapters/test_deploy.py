@@ -287,6 +287,23 @@ def test_alerts_are_about_metrics_that_there_are():
     assert all(rule["annotations"]["summary"] for rule in group["rules"])
 
 
+def test_series_of_an_alert_that_meet_have_the_same_labels():
+    """
+    Two series meet only where all labels are equal, and one is left out in silence.
+    """
+    (rules,) = documents(DEPLOY / "overlays" / "monitoring" / "alerts.yaml")
+    (group,) = rules["spec"]["groups"]
+    met = [
+        re.split(r"\b(?:unless|and)\b", rule["expr"])
+        for rule in group["rules"]
+        if re.search(r"\b(?:unless|and)\b", rule["expr"])
+    ]
+    kept = [[re.findall(r"\bby \((.*?)\)", side) for side in sides] for sides in met]
+
+    assert kept
+    assert all(sides[0] and sides == [sides[0]] * len(sides) for sides in kept)
+
+
 def test_settings_are_read_where_nothing_can_be_written():
     fault = (
         "import sys, tempfile\n"

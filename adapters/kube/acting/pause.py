@@ -81,6 +81,5 @@ class Pause:
         if found == self._known:
             return
         self._known = found
-        event = "resumed" if found is None else "paused"
-        fields = {} if found is None else dict(found.facts)
-        _log.warning(event, extra={"fields": fields})
+        extra = {"fields": {} if found is None else dict(found.facts)}
+        _log.warning("resumed" if found is None else "paused", extra=extra)
