@@ -15,6 +15,7 @@ from tools.chart.source import (
     DEPLOY,
     OVERLAYS,
     ROOT,
+    document,
     patches,
     remark,
     replicas,
@@ -36,6 +37,10 @@ ABOUT_PARTS = {
 _SHARD = {"shard", "nodePool"}
 """
 Settings of a shard that are values of their own, since names depend on them.
+"""
+_GIVEN = ("namespace", "kubeconfig", "context", "leaderElect", "listen", "folder")
+"""
+Settings that the Deployment decides: its probes, its volumes, and that it has replicas.
 """
 
 
@@ -172,8 +177,11 @@ def _schema() -> str:
     known = _plain(ConfigFile.model_json_schema(by_alias=True))
     inner = known.pop("properties")
     run = known["$defs"]["RunSettings"]["properties"]
-    for name in (*_SHARD, "namespace", "kubeconfig", "context"):
+    for name in (*_SHARD, *_GIVEN):
         run.pop(name)
+    pod = document(BASE / "deployment.yaml")["spec"]["template"]["spec"]
+    run["shutdown"]["exclusiveMaximum"] = pod["terminationGracePeriodSeconds"]
+    run["shutdown"].pop("maximum")
     fields: dict[str, Any] = {"global": {"type": "object"}}
     for value in VALUES:
         group, _, name = value.name.rpartition(".")

@@ -91,6 +91,10 @@ def test_the_schema_takes_the_values_and_every_example():
         ({"policy": {"tiers": ["karma"]}}, "'karma' is not valid"),
         ({"run": {"interval": 0}}, "less than the minimum"),
         ({"run": {"shard": "blue"}}, "'shard' was unexpected"),
+        ({"run": {"listen": "none"}}, "'listen' was unexpected"),
+        ({"run": {"folder": "/data"}}, "'folder' was unexpected"),
+        ({"run": {"leaderElect": False}}, "'leaderElect' was unexpected"),
+        ({"run": {"shutdown": 30}}, "greater than or equal to the maximum"),
         ({"shard": "Blue"}, "does not match"),
         ({"image": {"digest": "sha256:1"}}, "does not match"),
         ({"image": {"repository": "x\n  evil: true"}}, "does not match"),
@@ -110,6 +114,7 @@ def test_the_schema_knows_every_setting():
     made = SCHEMA["$defs"]
     full = ConfigFile.model_json_schema(by_alias=True)["$defs"]
     named = {"shard", "nodePool", "namespace", "kubeconfig", "context"}
+    named |= {"leaderElect", "listen", "folder"}
 
     assert full.keys() == made.keys()
     for name, kind in full.items():
