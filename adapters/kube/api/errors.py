@@ -183,7 +183,9 @@ def _is_by_role(message: str) -> bool:
     An admission does that: of a namespace that ends, for instance, or by a quota.
     """
     _, is_said, why = message.partition(" is forbidden: ")
-    return not is_said or " cannot " in why
+    if not is_said:
+        return "denied the request" not in message  # as a webhook does
+    return why.startswith("User ")
 
 
 _BY_STATUS: dict[int, type[AnswerError]] = {

@@ -32,8 +32,8 @@ class PatchOutcome(StrEnum):
     What became of a write.
 
     ``conflict``: the object is no longer what we read; ``gone``: it is not there;
-    ``forbidden``: our role lacks a rule; ``invalid``: the server will never take it;
-    ``later``: the server is busy or away.
+    ``forbidden``: our role lacks a rule; ``invalid``: the server does not take this, by
+    itself or by an admission; ``later``: the server is busy or away.
     """
 
     DONE = "done"
@@ -149,7 +149,7 @@ def _outcome(error: ClusterError) -> PatchOutcome:
             return PatchOutcome.CONFLICT
         case NotFoundError():
             return PatchOutcome.GONE
-        case ForbiddenError():
+        case ForbiddenError() if error.rule:
             return PatchOutcome.FORBIDDEN
         case ThrottledError():
             return PatchOutcome.LATER

@@ -164,6 +164,25 @@ def test_a_kind_that_we_may_not_write_is_left_alone_and_the_rule_is_named(
     ) == record.fields["rule"]
 
 
+@pytest.mark.parametrize(
+    "why",
+    [
+        'events "x" is forbidden: unable to create new content in namespace team',
+        'events "x" is forbidden: exceeded quota: one cannot have more',
+        'admission webhook "no.example" denied the request: not here',
+    ],
+)
+def test_what_is_refused_in_one_place_silences_no_other(volcano, caplog, why):
+    volcano.server.refuse_next("podgroups", 403, message=why)
+    volcano.writer.write(volcano.told())
+    outcomes = [outcome for about, outcome in volcano.counted if about == "group"]
+    (record,) = [r for r in caplog.records if r.message.startswith("status_")]
+
+    assert ["done", "invalid"] == sorted(set(outcomes))
+    assert "status_refused" == record.message
+    assert why.rpartition(": ")[2] in record.fields["error"]
+
+
 def test_a_write_that_the_server_calls_invalid_is_not_repeated(volcano):
     volcano.server.refuse_next("podgroups", 422)
     volcano.writer.write(volcano.told())
