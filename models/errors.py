@@ -76,6 +76,12 @@ class InputRejectedError(PhalanxError):
         return type(self), (self.source, self.problems)
 
 
+class PlanFileError(InputRejectedError):
+    """
+    A file is no plan, or not one that can be read.
+    """
+
+
 class WrongUseError(PhalanxError):
     """
     Somebody asked for what there is not, or in words that mean nothing.

@@ -12,7 +12,7 @@ from adapters.files.checking.problems import Fault, located, schema_faults
 from adapters.files.checking.sizes import MOST_GANGS, MOST_PODS
 from adapters.files.text import looks_like_json, parse_text, read_text
 from models.devices.gpu_parts import DeviceAmounts, GpuDevice
-from models.errors import InputRejectedError, Problem
+from models.errors import InputRejectedError, PlanFileError, Problem
 from models.plan import (
     FailedTry,
     Fallback,
@@ -193,6 +193,13 @@ def read_plan(path: str) -> Plan:
     """
     Read a plan file, whoever made it.
     """
+    try:
+        return _read(path)
+    except InputRejectedError as error:
+        raise PlanFileError(error.source, error.problems) from error
+
+
+def _read(path: str) -> Plan:
     name, text = read_text(path)
     document = parse_text(name, text)
     if not isinstance(document, dict):

@@ -144,11 +144,11 @@ def _readable(facts: Mapping[str, Fact]) -> dict[str, _Shown]:
     mate = shown["mate"].fact if "mate" in shown else "?"
     own = facts.get("cause") == NO_POD_GROUP
     shown["whom"] = _Shown(f"its PodGroup {mate}" if own else f"{mate} of its group")
-    shown["others"] = _Shown(_others(shown))
+    shown["are"] = _Shown(are(str(shown["free"].fact)) if "free" in shown else "are")
+    shown["others"] = _Shown(_others(shown, facts))
     shown["lacking"] = _Shown(_lacking(facts))
     shown["told"] = _Shown(_told(facts))
     shown["more"] = _Shown(ended(facts))
-    shown["are"] = _Shown(are(str(shown["free"].fact)) if "free" in shown else "are")
     shown.setdefault("leave", _Shown("others"))
     shown["after"] = _Shown(_duration(facts.get("seconds", "?")))
     shown |= _holder(shown)
@@ -257,7 +257,7 @@ def _told(facts: Mapping[str, Fact]) -> str:
     return "".join(f"{word}{facts[key]}" for key, word in words if key in facts)
 
 
-def _others(shown: Mapping[str, _Shown]) -> str:
+def _others(shown: Mapping[str, _Shown], facts: Mapping[str, Fact]) -> str:
     """
     Say who gets what a gang needs, and how much; or behind whom it is held back.
     """
@@ -275,6 +275,11 @@ def _others(shown: Mapping[str, _Shown]) -> str:
     amount = f"{fact['given']} of {fact['free']} {fact['frees']} free where it fits"
     if "evicting" in fact:
         amount = f"{fact['given']} {fact['gives']}"
+    elif "queue" not in fact and _number(facts, "given") > _number(facts, "free"):
+        amount = (
+            f"{fact['given']} {fact['gives']}, where {fact['free']} {fact['are']} "
+            "free before others leave"
+        )
     elif "queue" in fact:
         when = " once others have left" if "leaving" in fact else ""
         whose = fact.get("outside", f"queue {fact['queue']}")
@@ -286,6 +291,14 @@ def _others(shown: Mapping[str, _Shown]) -> str:
         f"this plan gives what it needs to {fact['to']}: {amount}, "
         f"and it needs {fact.get('wanted', fact['needs'])}{fact['rest']}"
     )
+
+
+def _number(facts: Mapping[str, Fact], key: str) -> int:
+    """
+    Give a fact that is a number; facts of other plans may be texts.
+    """
+    fact = facts[key]
+    return fact if isinstance(fact, int) else 0
 
 
 def _amount(facts: Mapping[str, Fact], key: str) -> Fact:

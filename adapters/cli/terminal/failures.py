@@ -23,6 +23,7 @@ from models.changes import ChangesRejectedError
 from models.errors import (
     InputRejectedError,
     PhalanxError,
+    PlanFileError,
     PlanRejectedError,
     WrongUseError,
 )
@@ -42,6 +43,10 @@ _CORRECT_OBJECTS = (
 _OTHER_FOLDER = (
     "name the folder that `phalanx replay` wrote; docs/reference/replay.md says what "
     "is in it"
+)
+_OTHER_PLAN = (
+    "name a plan, as `phalanx plan FILE -o json` writes it; "
+    "docs/reference/files.md#plans lists its fields"
 )
 _OTHER_TRACE = "docs/reference/traces.md lists the forms of traces and their columns"
 _OTHER_CHANGE = "correct the change; docs/what-if.md shows each kind"
@@ -154,6 +159,8 @@ def _rejected(error: InputRejectedError) -> int:
             todo = _CORRECT_OBJECTS
         case ResultsRejectedError():
             todo = _OTHER_FOLDER
+        case PlanFileError():
+            todo = _OTHER_PLAN
         case TraceRejectedError():
             todo = _OTHER_TRACE
         case ChangesRejectedError():

@@ -91,7 +91,8 @@ def _open(
 ) -> None:
     hint = "each object needs apiVersion, kind and metadata"
     if not isinstance(document, Mapping):
-        problems.append(Problem(place or "file", "is not an object", hint))
+        what = f"{shown(document)} is not an object"
+        problems.append(Problem(place or "file", what, hint))
         return
     kind = document.get("kind")
     if kind == "List" or (
@@ -113,12 +114,22 @@ def _open(
         return
     for word in ("apiVersion", "kind"):
         if not isinstance(value := document.get(word), str):
-            where = f"{place}, {word}" if place else word
+            where = ", ".join(filter(None, (place, _named(document), word)))
             missing = f'the field "{word}" is missing'
             what = missing if value is None else f"{shown(value)} is not text"
             problems.append(Problem(where, what, hint))
             return
     found.append(Manifest(source, place, document))
+
+
+def _named(document: Raw) -> str:
+    """
+    Name an object by the kind and the name that it has, as far as it has them.
+    """
+    meta = document.get("metadata")
+    name = meta.get("name") if isinstance(meta, Mapping) else None
+    words = (document.get("kind"), name)
+    return " ".join(word for word in words if isinstance(word, str))
 
 
 _BIND_REQUEST = BIND_REQUESTS.group, BIND_REQUESTS.kind

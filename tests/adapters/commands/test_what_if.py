@@ -284,6 +284,18 @@ def test_plans_of_different_snapshots_are_said_to_be(asked, tmp_path):
     assert other.splitlines()[0].endswith(", of different snapshots")
 
 
+@pytest.mark.parametrize("words", [("plan", "diff"), ("verify",)])
+@pytest.mark.parametrize("text", ["", "[1]", "no json", "{}"])
+def test_who_names_no_plan_is_told_how_plans_are_made(asked, tmp_path, words, text):
+    path = tmp_path / "a.json"
+    path.write_text(text)
+
+    code, _, told = asked(*words, DEMO, path)
+
+    assert code == 4
+    assert "do: name a plan, as `phalanx plan FILE -o json` writes it" in told
+
+
 def of(before, after):
     found = difference_of(
         plan(lines=[before] if before else []), plan(lines=[after] if after else [])

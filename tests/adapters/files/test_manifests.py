@@ -145,13 +145,17 @@ def test_the_schedulers_are_said_on_the_line(tmp_path):
 FAULTS = {
     "no kind": (
         (a_list({"apiVersion": "v1", "metadata": {"name": "x"}}),),
-        'items[0], kind: the field "kind" is missing',
+        'items[0], x, kind: the field "kind" is missing',
     ),
     "a number for a kind": (
         (a_list({"apiVersion": "v1", "kind": 5, "metadata": {"name": "x"}}),),
-        "items[0], kind: 5 is not text",
+        "items[0], x, kind: 5 is not text",
     ),
-    "no object": ((a_list(*RAWS), ["x"]), "document 2: is not an object"),
+    "no object": ((a_list(*RAWS), ["x"]), "document 2: a list is not an object"),
+    "an object without a version": (
+        (*RAWS, {"kind": "Pod", "metadata": {"name": "late"}}),
+        'document 4, Pod late, apiVersion: the field "apiVersion" is missing',
+    ),
     "no name": ((obj("v1", "Pod", None),), "Pod: metadata.name"),
     "a number for a name": (
         (obj("v1", "Pod", 5),),

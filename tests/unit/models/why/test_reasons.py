@@ -92,6 +92,14 @@ def test_yielding_to_others_says_to_whom_and_how_much():
     ) == message
 
 
+def test_of_no_more_than_is_free_others_get_a_part():
+    facts = TAKEN | {"given": 9}
+
+    assert "default/b: 9 GPUs, where 8 are free before others leave, and it needs" in (
+        Waiting(Reason.LOWER_TIER_OR_PRIORITY, facts).message
+    )
+
+
 def test_yielding_inside_a_limit_names_the_queue():
     facts = TAKEN | {"queue": "team"}
 
