@@ -15,7 +15,8 @@ class Summary:
     Counts and sentences about one snapshot.
 
     ``load`` and ``ignored`` count pods of other schedulers, by scheduler: those that
-    run, and those that wait.  ``missing`` are kinds that the cluster does not serve.
+    run, and those that wait; under our own name they are those of other node pools, of
+    which nothing is said.  ``missing`` are kinds that the cluster does not serve.
     """
 
     schedulers: tuple[str, ...] = ()
@@ -29,9 +30,10 @@ class Summary:
         """
         Say what people should know before they read a plan.
         """
-        waiting, running = sum(self.ignored.values()), sum(self.load.values())
+        others = sorted({*self.ignored, *self.load} - {*self.schedulers})
+        waiting = sum(self.ignored.get(name, 0) for name in others)
+        running = sum(self.load.get(name, 0) for name in others)
         if waiting or (running and not self.ours):
-            others = sorted({*self.ignored, *self.load})
             names = [*self.schedulers, *others[:_MOST_NAMES]]
             flags = " ".join(f"--scheduler-name {_cut(name, 100)}" for name in names)
             more = len(others) - _MOST_NAMES
