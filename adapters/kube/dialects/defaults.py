@@ -23,14 +23,15 @@ class Defaults:
     ``one_priority``: pods that disagree on their priority are a conflict; else the
     group says it alone.  ``preemptible_below``: work of a lower priority may be evicted
     where nothing is said of it.  ``stale_after``: seconds below the minimum after which
-    a gang is evicted; negative is never.  ``queue`` is where work is that names none;
+    a gang is evicted; negative is never, none what the policy says.  ``queue`` is where
+    work is that names none;
     where the system has queues of its own, that one must exist.
     """
 
     one_priority: bool = True
     match_policy: MatchPolicy = MatchPolicy.WAITING_AND_RUNNING
     preemptible_below: int | None = None
-    stale_after: int = -1
+    stale_after: int | None = -1
     queue: str = "default"
     has_queues: bool = False
 
@@ -40,7 +41,7 @@ DEFAULTS: Mapping[str, Defaults] = {
     "kai": Defaults(
         one_priority=False,
         preemptible_below=100,
-        stale_after=60,
+        stale_after=None,
         queue="default-queue",
         has_queues=True,
     ),

@@ -54,7 +54,6 @@ from models.why.reasons import Reason
 
 MEMBER = "pod-group-name"
 SUBGROUP = "kai.scheduler/subgroup-name"
-STALE_AFTER = 60
 OWN_CLASSES: Mapping[str, int] = {
     "train": 50,
     "build-preemptible": 75,
@@ -254,15 +253,17 @@ def _parked(raw: Raw, spec: Json, notes: Notes) -> bool:
     return True
 
 
-def _stale_after(spec: Json) -> int:
+def _stale_after(spec: Json) -> int | None:
     """
     Give the time after which a gang below its minimum is stale; negative is never.
+
+    KAI's own default is a setting of its scheduler, so here it is one of the policy.
     """
     word = text(spec, "stalenessGracePeriod", "spec")
     if word.startswith("-"):
         _duration(word[1:], "spec.stalenessGracePeriod")
         return -1
-    return _duration(word, "spec.stalenessGracePeriod") if word else STALE_AFTER
+    return _duration(word, "spec.stalenessGracePeriod") if word else None
 
 
 def _duration(word: str, place: str) -> int:

@@ -285,7 +285,8 @@ def test_each_dialect_means_something_by_what_it_leaves_out():
         for name, p in (("kai", 100), ("volcano", 100))
     )
 
-    assert (False, 60, "default-queue") == (kai.preemptible, kai.stale_after, kai.queue)
+    assert (False, "default-queue") == (kai.preemptible, kai.queue)
+    assert kai.stale_after is None  # the policy says it
     assert (True, -1) == (volcano.preemptible, volcano.stale_after)
     assert MatchPolicy.WAITING_RUNNING_SUCCEED == volcano.match_policy
 
