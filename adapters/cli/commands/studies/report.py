@@ -2,11 +2,13 @@
 ``phalanx report``: a page about what a replay found, or an observation.
 """
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from adapters.cli.options.report_options import HtmlFile, MarkdownFile, ready, write
+from models.errors import WrongUseError
 
 if TYPE_CHECKING:
     from adapters.reports.page.page import Page
@@ -80,15 +82,19 @@ def _replayed(
 
 def _observed(folder: str) -> "Page | None":
     """
-    Make the page of an observation, where the folder or a shard below it holds one.
+    Make the page of an observation, where the folder or the one shard below it has one.
     """
     from adapters.observe.observation import KIND, observed_in
     from adapters.observe.round_file import read_rounds
     from adapters.reports.observation.observation_page import observation_page
     from adapters.reports.observation.story import folded
-    from adapters.service.run_settings import OBSERVING
 
-    for path in (observed_in(folder, "."), observed_in(folder, OBSERVING)):
+    own = observed_in(folder, ".")
+    below = sorted(Path(folder).glob(f"*/{own.name}"))
+    if len(below) > 1 and not own.exists():
+        names = ", ".join(str(path.parent) for path in below)
+        raise WrongUseError(f"{folder} holds {len(below)} observations: {names}")
+    for path in (own, *below):
         if path.exists() and (found := folded(read_rounds(path, KIND))) is not None:
             return observation_page(found)
     return None

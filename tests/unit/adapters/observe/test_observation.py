@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from adapters.cli.main import run
 from adapters.loop.interfaces import Turn
 from adapters.observe.observation import BEAT, KIND, Observer, observed_in
 from adapters.observe.round_file import RoundFile, read_rounds
@@ -26,6 +27,7 @@ class Watch:
 
     def __init__(self, folder) -> None:
         self.path = observed_in(str(folder), "observe")
+        self.folder = folder
         self.says = "0/1 nodes are available"
         self.now = START
         self.observer = Observer(
@@ -224,3 +226,18 @@ def test_who_was_left_out_is_told_what_phalanx_why_says(watch):
     assert [sentence] * 2 == [watch.gang(name).why for name in ("g", "late")]
     page = as_markdown(observation_page(watch.story())).replace("\xa0", " ")
     assert 2 == page.count(sentence)
+
+
+def test_the_report_finds_the_record_of_a_shard_of_any_name(watch, capsys):
+    watch.see(0, waits())
+    watch.see(6, runs())
+    watch.path.parent.rename(watch.folder / "default")
+    found = run(["report", str(watch.folder)]), capsys.readouterr().out
+    (watch.folder / "other").mkdir()
+    record = watch.folder / "default" / watch.path.name
+    (watch.folder / "other" / record.name).write_bytes(record.read_bytes())
+    two = run(["report", str(watch.folder)]), capsys.readouterr().err
+
+    assert (0, True) == (found[0], "beside other" in found[1])
+    assert (2, True) == (two[0], "holds 2 observations" in two[1])
+    assert f"{watch.folder / 'other'}" in two[1]
