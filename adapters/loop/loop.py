@@ -111,9 +111,10 @@ class Loop:
         Tell whether we lead, and begin or end doing so.
         """
         held = self.parts.leadership.is_held()
-        if held and not self._leads:
+        if held and (not self._leads or self.parts.sink.is_lost):
             if self._carrying.running is not None:
                 return False  # of an earlier term; its binds stop by themselves
+            self._carrying.drop("of an earlier term")
             self.parts.sink.open(self.parts.now())
             self._timing.quiet = None
         if held != self._leads:
@@ -162,9 +163,8 @@ class Loop:
             self._tell(lambda to: to.planned(shown))
             self._timing.quieten(turn.snapshot, turn.began, revision, why)
             return
-        idle = parts.memory.promises.repeats(plan)
         self._tell(lambda to: to.planned(turn))
-        if idle:
+        if parts.memory.promises.repeats(plan):
             parts.memory.planned(turn.snapshot, plan, turn.began)
             self._timing.quieten(turn.snapshot, turn.began, revision, None, plan)
         else:

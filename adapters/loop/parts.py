@@ -42,6 +42,12 @@ class HoldingSink(Sink, Protocol):
     A sink that the source knows of.
     """
 
+    @property
+    def is_lost(self) -> bool:
+        """
+        Tell whether somebody else has led since ``open``, which is called again then.
+        """
+
     def open(self, now: float) -> None:
         """
         Begin to lead: recall what the last leader was about to do and remembered.

@@ -54,6 +54,8 @@ class Untouched:
     The sink of who only observes: nothing is carried out, and nothing kept.
     """
 
+    is_lost = False
+
     def open(self, now: float) -> None:
         """
         Read nothing.

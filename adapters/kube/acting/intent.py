@@ -47,7 +47,14 @@ The binds of one round, and the letters of their names, nodes and uids.
 class FencedError(ClusterError):
     """
     Somebody else has written the intent since we did: he leads now.
+
+    Unless ``is_lost``, the object is looked at again before the next write, for it may
+    be ours all the same.  If it is lost, nothing can be stored until it is claimed.
     """
+
+    def __init__(self, name: str, *, is_lost: bool = False) -> None:
+        self.is_lost = is_lost
+        super().__init__(f"the intent {name} is no longer ours")
 
 
 def names_of(name: str) -> list[str]:
@@ -79,7 +86,8 @@ class IntentStore:
     The objects of one shard, as far as this process has written them.
 
     ``size`` counts the bytes that were written last, and ``left_out`` the gangs of
-    which nothing is kept, since there is no room.
+    which nothing is kept, since there is no room.  ``is_lost`` says that the intent is
+    gone or somebody else's: whoever leads must claim it again.
     """
 
     def __init__(
@@ -92,6 +100,7 @@ class IntentStore:
     ) -> None:
         self.size = 0
         self.left_out = 0
+        self.is_lost = False
         self._clock = clock
         self._limit = form.LIMIT
         self._name = place[1]
@@ -112,6 +121,7 @@ class IntentStore:
         """
         first, *_ = self._objects
         raw = first.read()
+        self.is_lost = False
         if raw is None:
             first.create({})
             return Intent()
@@ -141,6 +151,9 @@ class IntentStore:
         while True:
             try:
                 self._write(intent)
+            except FencedError as error:
+                self.is_lost = error.is_lost
+                raise
             except AnswerError as error:
                 if error.status not in _TOO_LARGE or self._limit <= _SMALLEST:
                     raise
@@ -265,11 +278,11 @@ class _ConfigMap:
         if not self._version:
             raw = self._read()
             if is_fence and (raw is None or _holder(raw) != self._identity):
-                raise FencedError(f"the intent {self.name} is no longer ours")
+                raise FencedError(self.name, is_lost=True)
         try:
             self.write(form.encoded(part))
         except (ConflictError, NotFoundError) as error:
-            raise FencedError(f"the intent {self.name} is no longer ours") from error
+            raise FencedError(self.name) from error
         self._digest, self.size = digest, form.size(part)
 
     def write(self, data: Mapping[str, str]) -> None:

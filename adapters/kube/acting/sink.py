@@ -3,7 +3,7 @@ A cluster as a sink of plans: intent first, then binds and evictions, gang by ga
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import partial
 
 from adapters.kube.acting.devices.claimed_device_binder import ClaimedDeviceBinder
@@ -59,6 +59,13 @@ class ClusterSink:
         self._left_out: frozenset[Operation] = frozenset()
         self._intent = Intent()
         self._groups: dict[str, str] = {}
+
+    @property
+    def is_lost(self) -> bool:
+        """
+        Tell whether the intent is not ours any more, so that nothing can be begun.
+        """
+        return self._store.is_lost
 
     def open(self, now: float) -> None:
         """
@@ -119,7 +126,8 @@ class ClusterSink:
         for step, receipt in receipts.items():
             if receipt.result not in {"done", "held"}:
                 self._cache.forget(step.pod)
-        return [receipts.get(step) or self._kept(step) for step in plan.operations]
+        left = self._left_out
+        return [receipts.get(step) or _kept(step, left) for step in plan.operations]
 
     def remember(self) -> None:
         """
@@ -212,11 +220,6 @@ class ClusterSink:
                 taken += unit
         return taken, frozenset(binds) - frozenset(taken)
 
-    def _kept(self, step: Operation) -> Receipt:
-        if step in self._left_out:
-            return _skipped(step, "left to the next round: no round stores more binds")
-        return Receipt(operation=step, result="done", message="held, nothing written")
-
     def _done(self, step: Operation) -> Receipt:
         if step.op != "Bind":
             return self._deeds.evict(step)
@@ -227,6 +230,12 @@ class ClusterSink:
 
 def _letters(step: Operation) -> int:
     return len(step.gang) + len(step.pod) + len(step.node) + len(step.uid or "") + 16
+
+
+def _kept(step: Operation, left_out: Container[Operation]) -> Receipt:
+    if step in left_out:
+        return _skipped(step, "left to the next round: no round stores more binds")
+    return Receipt(operation=step, result="done", message="held, nothing written")
 
 
 def _skipped(step: Operation, why: str) -> Receipt:

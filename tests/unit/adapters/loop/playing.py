@@ -51,6 +51,7 @@ class Sink:
         self.opened = 0
         self.remembered = 0
         self.deaf = False
+        self.is_lost = False
         self.held: list[Turn] = []
         self.owed: list[Turn] = []
         self.go = threading.Event()
@@ -60,6 +61,7 @@ class Sink:
 
     def open(self, now: float) -> None:
         self.opened += 1
+        self.is_lost = False
 
     def hold(self, turn: Turn) -> None:
         self.held.append(turn)

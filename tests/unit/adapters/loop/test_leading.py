@@ -44,6 +44,24 @@ def test_a_plan_of_who_leads_no_longer_is_dropped(play):
     assert 2 == play.sink.opened
 
 
+def test_who_led_again_before_he_looked_begins_anew_once_nothing_is_carried_out(play):
+    play.sink.go.clear()
+    play.step()
+    play.source.change(snapshot(nodes(2), [gang("h", minimum=1)]))
+    play.step()
+    play.sink.is_lost = True
+    play.step()
+    before = play.sink.opened
+    play.finish()
+    play.step()
+
+    assert (1, 2) == (before, play.sink.opened)
+    assert 1 == play.told.news.count("leading")
+    assert 1 == play.told.news.count("dropped")
+    play.step()
+    assert 2 == play.sink.opened
+
+
 def test_binds_of_an_earlier_term_end_before_a_new_one_begins(play):
     play.sink.go.clear()
     play.step()

@@ -107,6 +107,37 @@ def test_a_write_without_an_answer_is_fenced_where_another_has_claimed_it(api):
         one.write(INTENT)
 
 
+def test_an_intent_that_somebody_deleted_is_claimed_again(api):
+    one = store(api)
+    one.claim()
+    one.write(INTENT)
+    del api.objects[PATH]
+    said = []
+    for _ in range(2):
+        with pytest.raises(FencedError):
+            one.write(INTENT)
+        said.append(one.is_lost)
+
+    assert [False, True] == said
+    assert Intent() == one.claim()
+    assert not one.is_lost
+    one.write(INTENT)
+    assert INTENT == store(api, "two").claim()
+
+
+def test_an_intent_that_somebody_only_labelled_stays_ours(api):
+    one = store(api)
+    one.claim()
+    one.write(INTENT)
+    api.put(PATH, api.objects[PATH] | {"kind": "ConfigMap"})
+    with pytest.raises(FencedError):
+        one.write(Intent(round="r2"))
+    one.write(Intent(round="r2"))
+
+    assert not one.is_lost
+    assert "r2" == store(api, "two").claim().round
+
+
 # --- what cannot be read ------------------------------------------------------
 
 NEWER = {"version": 7, "round": "r", "what": {"is": "new"}, "binds": {"ns/g": []}}
