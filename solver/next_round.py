@@ -31,16 +31,8 @@ def next_moment(
     """
     Give the seconds until some rule's clock matters; none where none will.
 
-    Parameters
-    ----------
-    snapshot
-        What was, when it was decided last.
-    policy
-        What is wanted.
-    plan
-        What was decided: what idles since nodes are held, and who has its turn next.
-    eases
-        The seconds until less time counts for which nodes were held, if any will.
+    The ``plan`` says what idles since nodes are held, and who has its turn next; it
+    ``eases`` once less time counts for which nodes were held, if any will.
     """
     unfinished = [gang for gang in snapshot.gangs if not is_complete(gang)]
     waiting = [gang for gang in unfinished if waits_for_places(gang)]

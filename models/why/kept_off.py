@@ -14,7 +14,7 @@ REACHED, ALONE, NEAR, APART, SPREAD = "reached", "alone", "near", "apart", "spre
 Kinds of rules: what a node is, what a gang asks of it, and who else is on it.
 """
 _SAID = {
-    DRAINED: " is closed to new pods, with {free} free",
+    DRAINED: " {be} closed to new pods, with {free} free",
     TAINT: " is a taint that it does not tolerate{there}",
     SELECTOR: " {is_asked} for{there} without {it}",
     FREE: "finds too few free volumes of {at} where it may be",
@@ -37,6 +37,7 @@ def kept_off(
     there = there if nodes else ""
     one = " and " not in at
     asked = {
+        "be": "is" if len(nodes) < 2 else "are",
         "is_asked": "is asked" if one else "are asked",
         "it": "it" if one else "them",
     }

@@ -31,6 +31,10 @@ OF_ROOM = OF_OTHERS - {Verdict.LIMIT, Verdict.QUOTA} | {Verdict.NODES}
 """
 What may give way where there is more room, in which others have their places, too.
 """
+LEFT_OUT = -1
+"""
+The ``most`` of a line that is not tried: there are too many like it.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

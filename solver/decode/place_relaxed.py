@@ -28,16 +28,7 @@ def deal(
     """
     Place what an answer of the relaxation wants; name the units without a place.
 
-    Parameters
-    ----------
-    problem
-        The round as it is.
-    encoding
-        The model of its relaxation.
-    value
-        The answer.
-    failures
-        How often units found no place so far.
+    ``failures`` say how often units found no place so far.
     """
     wants, entitled = wants_of(encoding, value)
     cores = cores_of(encoding, value)

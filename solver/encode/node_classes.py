@@ -168,19 +168,8 @@ def bins_of(
     """
     Make a class of one node for each bin; how many nodes it has is decided later.
 
-    Parameters
-    ----------
-    problem
-        The round.
-    shapes
-        The shapes that may get a place.
-    levels
-        The topology levels they ask for.
-    samples
-        Per bin a node, what can be used on it, which shapes fit, and the most nodes of
-        it; rows are those of a single node.
-    domains
-        Where nodes are.
+    ``samples`` are per bin a node, what can be used on it, which shapes fit, and the
+    most nodes of it; rows are those of a single node.
     """
     items = []
     for node, room, fits, number in samples:

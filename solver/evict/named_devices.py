@@ -41,16 +41,8 @@ def named_devices(
     """
     Name the devices of pods that come to nodes, the same every time.
 
-    Parameters
-    ----------
-    problem
-        The round.
-    rows
-        What is free before they come.
-    coming
-        The pods.
-    now
-        What is free at once: where that is given, these devices are opened last.
+    ``rows`` are free before they come.  Where it is said what is free ``now``, these
+    devices are opened last.
     """
     parts = problem.room.parts
     if parts is None:

@@ -83,14 +83,7 @@ def keep(
     """
     Make facts of all reservations that hold, highest band first, then by name.
 
-    Parameters
-    ----------
-    problem
-        The round, in which reserved pods are pending.
-    promises
-        The reservations, by gang.
-    void
-        Gangs whose reservations are not kept.
+    ``void`` are gangs whose reservations are not kept; reserved pods are pending.
     """
     if not promises:
         return problem

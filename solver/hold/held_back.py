@@ -20,16 +20,8 @@ def held_gpus(
     """
     Count the GPUs that gangs would start on, by hand, if no node were held.
 
-    Parameters
-    ----------
-    problem
-        The round as it was decided, with what is held.
-    draft
-        What starts.
-    heads
-        For whom nodes are held.
-    open_to_all
-        The shapes of all pods before anybody was kept off held nodes.
+    The ``problem`` is as it was decided, with what is held; ``open_to_all`` are the
+    shapes before anybody was kept off held nodes.
     """
     holding = {head.key for head in heads if head.nodes}
     waiting = holding - draft.places.keys()

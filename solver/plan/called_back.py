@@ -30,16 +30,7 @@ def called_back(problem: Problem, unit: Unit, nodes: Sequence[int]) -> Problem |
 
     Of them no more leave than it needs beside those that leave anyway, those with most
     work the last; none where it could not start even so, or where nobody may leave for
-    it.
-
-    Parameters
-    ----------
-    problem
-        The round, before anybody leaves for others.
-    unit
-        The head that starts.
-    nodes
-        What is held for it.
+    it.  Nobody has left for others in the ``problem`` yet.
     """
     gangs = lent_to(problem, unit)
     if not gangs or not _may_lose_for(problem, unit):

@@ -17,16 +17,9 @@ def for_the_helped(outcome: Outcome, bare: Problem, stale: Collection[str]) -> O
     Say of a plan that it is the best for those stale gangs that it helps.
 
     It helps whom it can, and nobody asked what could start if they left.  So it is with
-    gangs that were lent nodes, and are not called back.
-
-    Parameters
-    ----------
-    outcome
-        The plan.
-    bare
-        The round before anybody has left.
-    stale
-        All gangs that leave unless they are helped, or that could be called back.
+    gangs that were lent nodes, and are not called back.  ``bare`` is the round before
+    anybody has left; ``stale`` are all that leave unless helped or could be called
+    back.
     """
     gone = letting_go(bare, stale)
     return within_bounds(outcome, replace(gone, units=bare.units, stuck=bare.stuck))
@@ -36,12 +29,7 @@ def within_bounds(outcome: Outcome, bare: Problem) -> Outcome:
     """
     Call a tier proven only as long as no choice at all in a round could be better.
 
-    Parameters
-    ----------
-    outcome
-        The plan, whose proofs are for one choice of what was fixed before.
-    bare
-        The round before anything is chosen.
+    The ``outcome`` is proven for one choice; ``bare`` is the round before any is made.
     """
     keys = {(str(key.name), key.label): key for key in tier_keys(outcome.problem)}
     sure = True

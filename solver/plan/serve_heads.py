@@ -80,16 +80,7 @@ def serve_heads(
 
     Gives the round as it was planned at last, and its outcome with the heads that are
     left.  What others were lent is lost by agreement: it is not weighed against what
-    starts, and all else must be no worse.
-
-    Parameters
-    ----------
-    problem
-        The round before nodes are held.
-    outcome
-        How it was planned, with its heads.
-    beside
-        How it is planned again.
+    starts, and all else must be no worse.  The ``problem`` is before nodes are held.
     """
     for head in outcome.heads:
         unit = _waiting(problem, head, outcome)

@@ -40,14 +40,8 @@ def cut_bands(
     """
     Cut priorities by the policy, else one band each, else by quantiles.
 
-    Parameters
-    ----------
-    priorities
-        Those of what waits, which alone make tiers.
-    policy
-        Its cut points come first.
-    others
-        Those of what runs, so that it has a band of its own where there are few.
+    What waits alone makes tiers; ``others`` are those of what runs, so that it has a
+    band of its own where there are few.
     """
     distinct = sorted(set(priorities))
     if policy.bands is not None:

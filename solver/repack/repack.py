@@ -17,16 +17,8 @@ def repacked(
     """
     Place more of the single pods than a draft does; never less in the policy's order.
 
-    Parameters
-    ----------
-    problem
-        A round that is a packing.
-    best
-        The draft to start from.
-    stop
-        Asked before every swap whether it is time to end.
-    seed
-        Of the search's chance: the same seed and swaps give the same draft.
+    Before every swap it is asked whether to ``stop``; the same seed and swaps give the
+    same draft.
     """
     items = single_pods(problem)
     if not items.keys:

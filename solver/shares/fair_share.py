@@ -70,17 +70,8 @@ def fair_shares(
     down), then what is left goes by weight to those who ask for more, one priority
     after the other.  Queues below a missing parent get nothing.
 
-    Parameters
-    ----------
-    queues
-        The whole tree, in any order.
-    totals
-        What the cluster has of each resource.
-    requested
-        Running and pending demand of each queue's own gangs; that of a parent is the
-        sum over everything below it.
-    precedence
-        Who gets a unit that is owed to several.
+    What is ``requested`` is by each queue's own gangs, running and pending;
+    ``precedence`` says who gets a unit that is owed to several.
     """
     named = sorted({name for queue in queues for name in queue.resources})
     shares: dict[str, dict[str, int]] = {queue.name: {} for queue in queues}

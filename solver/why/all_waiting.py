@@ -2,6 +2,7 @@
 What holds back all that waits, and which single change would start the most of it.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -15,19 +16,22 @@ from models.changes import (
     changed,
 )
 from models.devices.gpu_counts import in_gpus, shares_asked
+from models.nodes import Node
 from models.plan import Plan
-from models.policy import Policy, Prices
-from models.resources import SHARES_PER_GPU, unit_of
+from models.policy import Policy
+from models.resources import unit_of as pieces_of
 from models.snapshot import Snapshot
 from models.why.remedies import Remedy, WhySummary, held_back
 from models.why.verdicts import Verdict, WhyWaits
 from solver.problem.gang_state import least_need
 from solver.problem.problem import Problem
-from solver.why.trial import Trial, trial_of
-from solver.why.why_waits import RoundAsked
+from solver.problem.unit_kind import unit_kind
+from solver.why.menu_of_room import closed_to, kinds_of_nodes, price_of
+from solver.why.trial import Trial, guessed, trial_of
+from solver.why.why_waits import RoundAsked, unit_of
+from solver.why.worlds import offered
 
-MOST_OPENED = 6
-MOST_CLASSES = 6
+MOST_TRIED = 6
 _OF_QUEUES = frozenset({Verdict.LIMIT, Verdict.QUOTA})
 
 
@@ -85,7 +89,7 @@ def _best(trial: Trial, whys: Sequence[WhyWaits], problem: Problem) -> Remedy | 
     """
     best: Remedy | None = None
     asked = frozenset(why.gang for why in whys)
-    for change, price in _changes(whys, problem, trial.policy.prices):
+    for change, price in _changes(trial, whys, problem):
         remedy = _tried(trial, asked, change, price)
         if remedy is not None and (best is None or remedy.rank < best.rank):
             best = remedy
@@ -116,25 +120,27 @@ def _least(trial: Trial, asked: frozenset[str], best: Remedy) -> Remedy:
     (change,) = best.changes
     if not isinstance(change, QueueRule):
         return best
-    high = change.amount.by or 1
-    each, low = best.price // high, 0
-    while high - low > 1:
-        middle = (low + high) // 2
-        less = replace(change, amount=NewAmount(by=middle))
-        found = _tried(trial, asked, less, each * middle)
-        if found is not None and found.rank[0] <= best.rank[0]:
-            best, high = found, middle
-        else:
-            low = middle
-    return best
+    unit = pieces_of(change.resource)
+    most = (change.amount.by or 0) // unit
+
+    def tried(units: int) -> Remedy | None:
+        less = replace(change, amount=NewAmount(by=units * unit))
+        found = _tried(trial, asked, less, best.price // most * units)
+        return found if found is not None and found.rank[0] <= best.rank[0] else None
+
+    less = guessed(range(1, most), tried, lambda: 0) if most > 1 else None
+    return less or best
 
 
 def _changes(
-    whys: Sequence[WhyWaits], problem: Problem, prices: Prices
+    trial: Trial, whys: Sequence[WhyWaits], problem: Problem
 ) -> Iterator[tuple[Change, int]]:
     """
     Walk the single changes: more at a queue, a drained node open, one node more.
+
+    Of nodes the first few are tried; how many are left out is counted.
     """
+    prices = trial.policy.prices
     entries = [one for why in whys for one in why.because]
     entries += [one for why in whys for core in why.besides for one in core]
     wanted: dict[tuple[Verdict, str, str], int] = {}
@@ -144,19 +150,39 @@ def _changes(
             wanted[key] = wanted.get(key, 0) + (one.needs or 0)
     for (rule, queue, resource), needs in sorted(wanted.items()):
         price = prices.limit if rule is Verdict.LIMIT else prices.quota
+        units = -(-needs // pieces_of(resource))
         change = QueueRule(
             field="limit" if rule is Verdict.LIMIT else "quota",
             queue=queue,
             resource=resource,
-            amount=NewAmount(by=needs),
+            amount=NewAmount(by=units * pieces_of(resource)),
         )
-        yield change, price * -(-needs // unit_of(resource))
-    closed = [node.name for node in problem.room.nodes if node.unschedulable]
-    for name in closed[:MOST_OPENED]:
+        yield change, price * units
+    closed, kinds = _nodes(problem, [why.gang for why in whys])
+    trial.untried += len(closed[MOST_TRIED:]) + len(kinds[MOST_TRIED:])
+    for name in closed[:MOST_TRIED]:
         yield ClosedNode(node=name, how="open"), prices.open
-    kinds = {
-        tuple(sorted(node.allocatable.items())): node for node in problem.room.nodes
-    }
-    for node in [*kinds.values()][:MOST_CLASSES]:
-        gpus = max(1, shares_asked(node.allocatable) // SHARES_PER_GPU)
-        yield AddedNodes(like=node.name, number=1), prices.nodes * gpus
+    for name in kinds[:MOST_TRIED]:
+        node = next(node for node in problem.room.nodes if node.name == name)
+        yield AddedNodes(like=name, number=1), price_of(node, prices)
+
+
+def _nodes(problem: Problem, gangs: Sequence[str]) -> tuple[list[str], list[str]]:
+    """
+    Name closed nodes for pods of those that wait, and one open node of each kind.
+
+    Those come first on which pods of the most gangs may be.
+    """
+    offers, known = offered(problem.room), dict[object, tuple[list[Node], ...]]()
+    found = Counter[str](), Counter[str]()
+    units = {state.key: unit for unit in problem.units for state in unit.states}
+    for gang in gangs:
+        unit = units.get(gang) or unit_of(problem, gang)
+        kind = unit_kind(problem.shapes, unit.states)
+        if kind not in known:
+            kinds = kinds_of_nodes(problem, unit, offers)
+            known[kind] = closed_to(problem, unit), kinds
+        for count, nodes in zip(found, known[kind], strict=True):
+            count.update(node.name for node in nodes)
+    closed, kinds_of = ([name for name, _ in x.most_common()] for x in found)
+    return closed, kinds_of

@@ -2,7 +2,8 @@
 What room there could be for a unit: more nodes, others gone or moved, time.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,26 +17,31 @@ from models.changes import (
 from models.changes.passed_time import ends_in
 from models.devices.gpu_counts import shares_asked
 from models.devices.tied_to import pieces_of
-from models.gangs import PodPhase, pod_sets
+from models.gangs import Pod, PodPhase, pod_sets
 from models.nodes import Node
 from models.plan import Plan
 from models.policy import Prices
-from models.resources import SHARES_PER_GPU
+from models.resources import SHARES_PER_GPU, Resources
 from models.why.kept_off import DRAINED
-from models.why.menu_line import OF_OTHERS, OF_ROOM, MenuLine
+from models.why.menu_line import LEFT_OUT, OF_OTHERS, OF_ROOM, MenuLine
 from models.why.verdicts import Verdict
 from solver.explain.room_now import rows_of
 from solver.next_round import protection
-from solver.problem.node_room import Ints
+from solver.problem.node_room import Ints, NodeRoom, num_fitting
 from solver.problem.problem import Problem, Unit
-from solver.why.named_rules import NamedRule
+from solver.why.named_rules import NamedRule, leaves_of
 from solver.why.worlds import offered
 
+MOST_OPENED = 6
 MOST_KINDS = 4
 MOST_EVICTED = 6
 MOST_OF_A_CHANGE = 64
 MOST_MOMENTS = 64
 HOUR = 3600
+Held = tuple[Resources, Pod, int]
+"""
+What a pod asks for, the pod, and on which node it is.
+"""
 
 
 def of_room(
@@ -44,18 +50,41 @@ def of_room(
     """
     Offer more room.
     """
-    yield from _of_closed(rules, prices)
+    yield from first(_of_closed(problem, unit, rules, prices), MOST_OPENED)
     yield from _of_time(problem, unit, prices)
     yield from _of_moves(problem, prices)
-    yield from _of_running(problem, unit, prices)
-    yield from _of_more_nodes(problem, unit, prices)
+    yield from first(_of_running(problem, unit, prices), MOST_EVICTED)
+    yield from first(_of_more_nodes(problem, unit, prices), MOST_KINDS)
 
 
-def _of_closed(rules: tuple[NamedRule, ...], prices: Prices) -> Iterator[MenuLine]:
-    for rule in rules:
-        if rule.kind == DRAINED and rule.at:
-            change = ClosedNode(node=rule.at, how="open")
+def first(lines: Iterable[MenuLine], most: int) -> Iterator[MenuLine]:
+    """
+    Leave all out but the first few lines.
+    """
+    for number, line in enumerate(lines):
+        yield line if number < most else replace(line, most=LEFT_OUT)
+
+
+def _of_closed(
+    problem: Problem, unit: Unit, rules: tuple[NamedRule, ...], prices: Prices
+) -> Iterator[MenuLine]:
+    if any(rule.kind == DRAINED for rule in rules):
+        for node in closed_to(problem, unit):
+            change = ClosedNode(node=node.name, how="open")
             yield MenuLine.once(Verdict.NODES, change, prices.open, OF_ROOM)
+
+
+def closed_to(problem: Problem, unit: Unit) -> list[Node]:
+    """
+    List the closed nodes that some pod of a unit could be on if they were open.
+    """
+    asked = {leaf.demand for leaf in leaves_of(unit)}
+    return [
+        node
+        for node in problem.room.nodes
+        if node.unschedulable
+        and any(x.matches(node.labels) and x.tolerates(node.taints) for x in asked)
+    ]
 
 
 def _of_time(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLine]:
@@ -116,27 +145,78 @@ def _num_moved(plan: Plan) -> int:
 
 def _of_running(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLine]:
     """
-    Offer to evict running gangs: those first that hold least where the unit may be.
+    Offer to evict running gangs: those first that hold enough where the unit may be.
+
+    Of these, as of the others, it is those that hold least.
     """
-    nodes = [problem.room.nodes[at] for at in _allowed(problem, unit)]
-    may = {node.name: node for node in nodes}
-    held: dict[str, int] = {}
-    own = {state.key for state in unit.states}
+    at = {problem.room.nodes[n].name: n for n in _allowed(problem, unit).tolist()}
+    may = {name: problem.room.nodes[n] for name, n in at.items()}
+    held: dict[str, tuple[bool, int, str]] = {}
+    own, shortage = {state.key for state in unit.states}, _Shortage(problem, unit)
     for gang in problem.snapshot.gangs:
         there = [
-            (leaf.requests, pod)
+            (leaf.requests, pod, at[pod.node])
             for leaf in pod_sets(gang.tree)
             for pod in leaf.pods
-            if pod.phase is PodPhase.RUNNING and pod.node in may
+            if pod.phase is PodPhase.RUNNING and pod.node in at
         ]
-        holds = [requests for requests, _ in there]
-        holds += pieces_of(may, [pod for _, pod in there])
+        holds = [requests for requests, *_ in there]
+        holds += pieces_of(may, [pod for _, pod, _ in there])
         gpus = sum(map(shares_asked, holds))
         if gpus and gang.key not in own:
-            held[gang.key] = gpus
-    for name in sorted(held, key=lambda name: (held[name], name))[:MOST_EVICTED]:
-        price = -(-prices.evict * held[name] // SHARES_PER_GPU)
+            held[gang.key] = shortage.without(there), gpus, gang.key
+    for name in sorted(held, key=held.__getitem__):
+        price = -(-prices.evict * held[name][1] // SHARES_PER_GPU)
         yield MenuLine.once(Verdict.ROOM, EvictedGangs(gangs=(name,)), price, OF_OTHERS)
+
+
+class _Shortage:
+    """
+    Counts whether a unit finds too few places once some pods have left.
+
+    Of several leaves each finds one.
+    """
+
+    def __init__(self, problem: Problem, unit: Unit) -> None:
+        shapes, leaves = problem.shapes, list(leaves_of(unit))
+        rows = [row for row, _ in rows_of(problem, unit)]
+        self._room = NodeRoom(problem.room.now, problem.room.parts)
+        self._held = problem.room.held
+        self._asked = [(shapes.requests[row], shapes.allowed[row]) for row in rows]
+        every = sum(leaf.need for leaf in unit.states[0].leaves)
+        self._needs = every if len(leaves) == 1 else 1
+        self._all = self._places([*range(len(self._room.rows))])
+        _, kinds = np.unique(self._room.rows, axis=0, return_inverse=True)
+        self._kinds = kinds.ravel().tolist()
+        self._known: dict[object, bool] = {}
+
+    def without(self, gone: Sequence[Held]) -> bool:
+        """
+        Tell it of some pods; those of equal nodes that hold as much are alike.
+        """
+        nodes = sorted({node for *_, node in gone})
+        key = tuple(
+            (self._kinds[node], nodes.index(node), *asks.items(), pod.devices, pod.tied)
+            for asks, pod, node in gone
+        )
+        if key not in self._known:
+            self._known[key] = self._is_left(gone, nodes)
+        return self._known[key]
+
+    def _is_left(self, gone: Sequence[Held], nodes: list[int]) -> bool:
+        rows = [(n, self._held(asks, x.devices, n, x.tied)) for asks, x, n in gone]
+        before = self._places(nodes)
+        for node, row in rows:
+            self._room.give_one(row, node)
+        after = self._places(nodes)
+        for node, row in rows:
+            self._room.take_one(row, node)
+        return bool((self._all - before + after < self._needs).any())
+
+    def _places(self, nodes: list[int]) -> Ints:
+        rows = self._room.rows[nodes]
+        found = ((num_fitting(rows, each) * may[nodes]) for each, may in self._asked)
+        return np.array([places.sum() for places in found])
 
 
 def _allowed(problem: Problem, unit: Unit) -> Ints:
@@ -154,33 +234,46 @@ def _of_more_nodes(problem: Problem, unit: Unit, prices: Prices) -> Iterator[Men
     Beside room that queues keep, all others may hold more where there are more nodes;
     where no node is left to them, first so many as what is kept takes.
     """
-    there = offered(problem.room)
-    rows = [row for row, _ in rows_of(problem, unit)]
     teams = problem.queues.outside.values()
     none = any(x.limit == 0 for team in teams for x in team.queue.resources.values())
     more = none or any(state.gang.min_resources for state in unit.states)
     pods = sum(state.num_pending for state in unit.states) + MOST_OF_A_CHANGE * more
-    kinds: dict[object, Node] = {}
     known = {node.name for node in problem.room.nodes}
 
     def used(plan: Plan) -> int:
         return len({op.node for op in plan.operations if op.node} - known)
 
-    for at in _allowed(problem, unit):
-        node = problem.room.nodes[at]
-        if any((there[at] >= problem.shapes.requests[row]).all() for row in rows):
-            labels = tuple(node.labels.get(key) for key in _levels(problem, unit))
-            kinds.setdefault((tuple(sorted(node.allocatable.items())), labels), node)
-    for node in list(kinds.values())[:MOST_KINDS]:
-        gpus = max(1, shares_asked(node.allocatable) // SHARES_PER_GPU)
+    for node in kinds_of_nodes(problem, unit, offered(problem.room)):
+        price = price_of(node, prices)
         yield MenuLine(
             rule=Verdict.ROOM,
             most=pods,
             change=lambda by, like=node.name: AddedNodes(like=like, number=by),  # type: ignore[misc]
-            price=lambda by, gpus=gpus: prices.nodes * gpus * by,  # type: ignore[misc]
+            price=lambda by, price=price: price * by,  # type: ignore[misc]
             weakens=OF_ROOM | {Verdict.LIMIT} if teams else OF_ROOM,
             used=used,
         )
+
+
+def price_of(node: Node, prices: Prices) -> int:
+    """
+    Say what one more node costs.
+    """
+    return prices.nodes * max(1, shares_asked(node.allocatable) // SHARES_PER_GPU)
+
+
+def kinds_of_nodes(problem: Problem, unit: Unit, offers: Ints) -> list[Node]:
+    """
+    List the nodes that may hold some pod of a unit when empty, one of each kind.
+    """
+    asked = problem.shapes.requests[[row for row, _ in rows_of(problem, unit)]]
+    levels, kinds = _levels(problem, unit), dict[object, Node]()
+    for at in _allowed(problem, unit):
+        if (offers[at] >= asked).all(axis=1).any():
+            node = problem.room.nodes[at]
+            labels = tuple(node.labels.get(key) for key in levels)
+            kinds.setdefault((offers[at].tobytes(), labels), node)
+    return list(kinds.values())
 
 
 def _levels(problem: Problem, unit: Unit) -> list[str]:

@@ -60,14 +60,7 @@ def rules_of(problem: Problem, beside: Problem, unit: Unit) -> tuple[NamedRule, 
     """
     List the rules that a unit starts under, those first that are named first.
 
-    Parameters
-    ----------
-    problem
-        The round as it was given.
-    beside
-        The same with all that others get by the plan as load.
-    unit
-        Who is to start.
+    ``beside`` is the round with all that others get by the plan as load.
     """
     found = (
         *_of_queues(beside, unit),

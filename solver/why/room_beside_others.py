@@ -20,14 +20,7 @@ def has_room_beside(problem: Problem, unit: Unit, placed: AbstractSet[str]) -> b
     up.  Each domain has places to spare; all these together must be more than others
     can take, so that one domain is left with enough.  What cannot be counted is not.
 
-    Parameters
-    ----------
-    problem
-        The round, with the room that there will be.
-    unit
-        Who is to start.
-    placed
-        The pods that have their places in that room already.
+    Pods that are ``placed`` have their places in that room already.
     """
     others = [one for one in problem.units if one.key != unit.key]
     pods = [

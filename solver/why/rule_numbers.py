@@ -10,7 +10,7 @@ from models.devices.gpu_counts import shares_asked
 from models.devices.gpu_parts import is_part
 from models.resources import GPU_SHARE
 from models.why.kept_off import DRAINED, REACHED, SELECTOR, kept_off
-from models.why.reasons import Facts, device_words, listed
+from models.why.reasons import Facts, counted, device_words, listed
 from models.why.verdicts import Blocker, Verdict
 from solver.evict.open_step import open_step, remembering
 from solver.explain.ending_pods import ending_on, ending_pods
@@ -175,7 +175,7 @@ class _Telling:
         Say where a rule about nodes holds, or what is asked of them.
         """
         if rule.kind == DRAINED:
-            return rule.at or f"{nodes} nodes"
+            return rule.at or counted(nodes, "node")
         tell = {SELECTOR: labels_of, REACHED: places_of}.get(rule.kind)
         if tell is None:
             return rule.at

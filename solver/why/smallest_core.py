@@ -20,13 +20,6 @@ def smallest_core(
 
     Each set that lets it pass is grown as far as it goes: no core lies inside it, so no
     other part of it need be asked about (implicit hitting sets).
-
-    Parameters
-    ----------
-    rules
-        Rules that together let nothing pass.
-    passes
-        Whether it passes under some of them alone.
     """
     grown: list[frozenset[Rule]] = []
     for size in range(len(rules)):

@@ -154,7 +154,7 @@ class Trial:
         some = range(amounts[0], amounts[-1] + 1)
         if self.alone is None:
             return _halved(some, lambda by: self.tried_with(lines(by)))
-        return _guessed(
+        return guessed(
             some,
             lambda by: self._alone(lines(by)),
             lambda: line.used(self.helped) if self.helped else 0,
@@ -293,10 +293,10 @@ def _halved(amounts: range, tried: Callable[[int], Found | None]) -> Found | Non
     first = tried(amounts[0])
     if first is not None or len(amounts) == 1:
         return first
-    return _guessed(amounts[1:], tried, lambda: 0)
+    return guessed(amounts[1:], tried, lambda: 0)
 
 
-def _guessed(
+def guessed(
     amounts: range, tried: Callable[[int], Found | None], used: Callable[[], int]
 ) -> Found | None:
     """

@@ -8,7 +8,7 @@ from itertools import combinations
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
-from models.why.menu_line import OF_OTHERS, OF_ROOM, MenuLine
+from models.why.menu_line import LEFT_OUT, OF_OTHERS, OF_ROOM, MenuLine
 from models.why.reasons import Reason, Waiting
 from models.why.remedies import Remedies, Remedy
 from models.why.verdicts import Blocker, Verdict, WhyWaits
@@ -50,25 +50,16 @@ def remedies_of(
     """
     Say what would start a gang that waits: single changes, or two where none helps.
 
-    Parameters
-    ----------
-    snapshot
-        What is.
-    policy
-        What is wanted, and what changes cost.
-    plan
-        The round that was planned for both.
-    why
-        Why the gang waits in it.
-    trial
-        Where changes are tried, for who wants to know which ones were.
+    They are tried in a ``trial``, for who wants to know which ones were.
     """
     problem = problem_of(snapshot, policy)
     waiting = problem.blocked.get(why.gang)
     hopeless = waiting is not None and _cause(waiting) in HOPELESS
-    menu = menu_for(problem, plan, why.gang)
+    every = _offers(problem, plan, why.gang)
+    menu = [line for line in every if line.most > 0]
     cores = [why.because] if hopeless else _cores(why)
     trial = trial or trial_of(snapshot, policy, plan, why.gang)
+    trial.untried += sum(_may_take(cores, x) for x in every if x.most == LEFT_OUT)
     singles = [line for line in menu if _may_take(cores, line)]
     found = _singles(trial, singles) or _pair(trial, menu, cores)
     found = found or _each(_below(trial, line, None) for line in singles)
@@ -96,11 +87,14 @@ def menu_for(problem: Problem, plan: Plan, gang: str) -> list[MenuLine]:
     """
     List what could be changed for a gang that a plan lets wait.
     """
+    return [line for line in _offers(problem, plan, gang) if line.most > 0]
+
+
+def _offers(problem: Problem, plan: Plan, gang: str) -> tuple[MenuLine, ...]:
     unit = unit_of(problem, gang)
     beside = given_by(plan, problem, unit).beside(problem)
     rules = rules_of(problem, beside, unit)
-    lines = menu_of(problem, unit, rules, problem.policy.prices)
-    return [line for line in lines if line.most]
+    return menu_of(problem, unit, rules, problem.policy.prices)
 
 
 def _each(some: Iterable[Remedy | None]) -> list[Remedy]:

@@ -53,16 +53,7 @@ def why_waits(snapshot: Snapshot, policy: Policy, plan: Plan, gang: str) -> WhyW
     """
     Say why a gang waits, and prove it.
 
-    Parameters
-    ----------
-    snapshot
-        What is.
-    policy
-        What is wanted.
-    plan
-        The round that was planned for both.
-    gang
-        Its name with its namespace; the plan has a line of it.
+    The ``gang`` is named with its namespace; the plan has a line of it.
     """
     return RoundAsked(snapshot, policy, plan).why(gang)
 

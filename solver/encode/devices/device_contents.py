@@ -146,16 +146,8 @@ def add_devices(
     Σ contents on idle devices + Σ whole GPUs ≤ idle devices; per sort of devices no
     more contents than there are; per part Σ its number in contents ≥ Σ what pods take.
 
-    Parameters
-    ----------
-    model
-        To be added to.
-    devices
-        Those of the class.
-    counts
-        Per place in the list of shapes how many of its pods lie in the class.
-    size
-        How many nodes it has, where the model decides that.
+    ``counts`` say per place in the list of shapes how many of its pods lie in the
+    class; ``size`` how many nodes it has, where the model decides that.
     """
     nodes: Expr = devices.nodes if size is None else size
     opened: list[Expr] = []

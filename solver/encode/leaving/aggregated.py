@@ -52,14 +52,8 @@ def encode_coarsely(problem: Problem, victims: Victims, vacated: Ints) -> Coarse
     """
     Build the coarse model of a step.
 
-    Parameters
-    ----------
-    problem
-        The step, with the room there will be later.
-    victims
-        What may leave.
-    vacated
-        The room of each node if everybody left who may leave or be moved.
+    The ``problem`` has the room there will be later; ``vacated`` is that of each node
+    if everybody left who may leave or be moved.
     """
     problem = without_topology(problem)
     model = cp_model.CpModel()

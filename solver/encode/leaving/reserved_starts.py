@@ -32,16 +32,8 @@ def add_reservations(
     """
     Ensure that who is reserved has no room now, or is needed by somebody who leaves.
 
-    Parameters
-    ----------
-    starts
-        All starts of a step with their places; no two of them share a shape.
-    bound
-        Those that have room now, in the same shapes.
-    held
-        Those that are reserved.
-    leaving
-        Who leaves.
+    ``starts`` are all of a step, no two of one shape; ``bound`` are those that have
+    room now, in the same shapes.
     """
     model = starts.model
     asking = _Asking(model, starts.problem, leaving)

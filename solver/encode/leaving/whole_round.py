@@ -95,14 +95,7 @@ def encode_round(
     """
     Build the model of a round from its first step that may still choose.
 
-    Parameters
-    ----------
-    problem
-        The round before that step.
-    opened
-        The steps in which somebody may leave, in their order.
-    levels
-        The topology levels that each step asks for; the last one is that of idle room.
+    Of the topology ``levels`` that each step asks for the last are those of idle room.
     """
     model = cp_model.CpModel()
     stages: dict[Step, Stage] = {}

@@ -124,12 +124,7 @@ def _pods_short(state: Standing, places: Sequence[Sequence[int]]) -> _Short:
     """
     Say of which leaf there are too few places everywhere, or of all of them together.
 
-    Parameters
-    ----------
-    state
-        A gang that cannot start.
-    places
-        For each choice of nodes the number of places per leaf.
+    ``places`` are, for each choice of nodes, the number per leaf.
     """
     best = [
         max((row[i] for row in places), default=0) for i in range(len(state.leaves))

@@ -163,3 +163,108 @@ def test_a_summary_tells_of_places_that_are_not_free_yet(capsys):
     said = capsys.readouterr().out
     assert "2 gangs have their places reserved, until others leave." in said
     assert "Nothing waits." not in said
+
+
+GPUS = {"nvidia.com/gpu": 8}
+FULL = {
+    "name": "runs",
+    "min": 1,
+    "requests": GPUS,
+    "running": [{"node": "cut", "pods": 1}],
+}
+
+
+def summary_of(capsys, path, **given):
+    path.write_text(json.dumps(scenario(**given)))
+    assert 0 == run(["why", "--summary", str(path), "-o", "json"])
+    return json.loads(capsys.readouterr().out)
+
+
+def test_one_more_node_is_tried_of_each_kind_that_those_who_wait_can_tell(
+    capsys, tmp_path
+):
+    """
+    Both nodes offer as much, but only GPUs of one of them may be cut.
+    """
+    cut = {"model": "H100-80GB", "devices": [0, 1]}
+    found = summary_of(
+        capsys,
+        tmp_path / "kinds.json",
+        nodes=[
+            {"name": "cut", "allocatable": GPUS, "gpuMemory": "80Gi", "mig": cut},
+            {"name": "plain", "allocatable": GPUS},
+        ],
+        gangs=[
+            {**FULL, "preemptible": False},
+            {"name": "slice", "count": 2, "min": 1, "gpu": {"mig": "3g.40gb"}},
+        ],
+    )
+
+    assert {"change": "nodes", "like": "cut", "by": 1}.items() <= (
+        found["best"]["changes"][0].items()
+    )
+    assert ["default/slice-0", "default/slice-1"] == found["best"]["starts"]
+
+
+def test_of_many_closed_nodes_those_are_opened_that_somebody_could_use(
+    capsys, tmp_path
+):
+    closed = [
+        {"name": f"c{at}", "allocatable": GPUS, "unschedulable": True}
+        for at in range(8)
+    ]
+    closed[7]["labels"] = {"disk": "fast"}
+    wants = {"min": 1, "requests": GPUS, "nodeSelector": {"disk": "fast"}}
+    path = tmp_path / "closed.json"
+    found = summary_of(capsys, path, nodes=closed, gangs=[{"name": "g", **wants}])
+
+    assert {"change": "open", "node": "c7"} == found["best"]["changes"][0]
+    assert 0 == found["untried"]
+    assert 0 == run(["why", "gang", "g", str(path), "-o", "json"])
+    why = json.loads(capsys.readouterr().out)
+    assert "8 nodes are closed to new pods, with 64 GPUs free" == why["sentence"]
+    assert [{"change": "open", "node": "c7"}] == why["remedies"][0]["changes"]
+
+
+def test_of_many_running_gangs_one_is_evicted_that_holds_enough(capsys, tmp_path):
+    """
+    Seven small ones hold less, but leave too little room even alone.
+    """
+    sizes = {"big": ("a", 8)} | {f"small-{at}": ("b", 1) for at in range(7)}
+    runs = [
+        {
+            "name": name,
+            "min": 1,
+            "requests": {"nvidia.com/gpu": gpus},
+            "running": [{"node": node, "pods": 1}],
+            "preemptible": False,
+        }
+        for name, (node, gpus) in sizes.items()
+    ]
+    path = tmp_path / "many.json"
+    late = {"name": "late", "priority": 5, "min": 1, "requests": GPUS}
+    nodes = [{"name": name, "allocatable": GPUS} for name in "ab"]
+    path.write_text(json.dumps(scenario(nodes=nodes, gangs=[*runs, late])))
+
+    assert 0 == run(["why", "gang", "late", str(path), "-o", "json"])
+    why = json.loads(capsys.readouterr().out)
+    assert [{"change": "evict", "gangs": ["default/big"]}] == (
+        why["remedies"][0]["changes"]
+    )
+    assert 2 == why["untried"]
+
+
+def test_a_limit_that_is_raised_has_its_price_by_whole_units(capsys, tmp_path):
+    asks = {"min": 1, "requests": {"cpu": "2500m"}}
+    found = summary_of(
+        capsys,
+        tmp_path / "limit.json",
+        nodes=[{"name": "n", "allocatable": {"cpu": 96}}],
+        queues=[{"name": "q", "resources": {"cpu": {"limit": 2}}}],
+        gangs=[{"name": "g", "count": 2, "queue": "q", **asks}],
+    )
+
+    assert {"resource": "cpu", "by": 3000}.items() <= (
+        found["best"]["changes"][0].items()
+    )
+    assert 3 == found["best"]["price"]
