@@ -7,12 +7,13 @@ Every name, unit and label is listed in ``docs/reference/metrics.md``.
 from collections import Counter as Counts
 from collections.abc import Mapping, Sequence
 from itertools import product
+from typing import get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from adapters.compare.outcome import label
 from adapters.loop.interfaces import Turn
-from models.plan import FailedTry, Fallback, Plan
+from models.plan import FailedTry, Fallback, Plan, Rule
 
 _ROUND_SECONDS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 _CALL_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5)
@@ -186,6 +187,8 @@ class ActingMetrics:
         )
         for result in _RESULTS:
             self._binds.labels(result)
+        for rule in get_args(Rule):
+            self._evictions.labels(rule, "done")
         for about in ("group", "pod", "event"):
             self._writes.labels(about, "forbidden")
 

@@ -129,6 +129,11 @@ def test_rounds_binds_and_evictions_are_counted(metrics):
     assert 1 == value(metrics, "phalanx_leader")
 
 
+@pytest.mark.parametrize("rule", ["reclaim", "preempt", "consolidate", "stale", "lend"])
+def test_the_first_eviction_of_a_rule_is_an_increase(metrics, rule):
+    assert 0 == value(metrics, "phalanx_evictions_total", rule=rule, result="done")
+
+
 def test_rounds_that_were_planned_again_are_counted_by_way_and_cause(metrics):
     turn = turned()
     metrics.fell_back(fallen(turn), None)
