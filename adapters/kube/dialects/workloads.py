@@ -181,6 +181,7 @@ WORKLOADS: tuple[Workload, ...] = (
         first=("head",),
         fixed={"head": 1},
         elastic=("spec", "enableInTreeAutoscaling"),
+        priority=("metadata", "labels", "ray.io/priority-class-name"),
         templates={"head": (("spec", "headGroupSpec", "template"),)},
     ),
     Workload(

@@ -204,6 +204,21 @@ def test_the_others_of_a_ray_cluster_come_after_its_head():
     assert ("big-nodes", ("head",)) == (big.name, big.after)
 
 
+@pytest.mark.parametrize("kind", ["RayCluster", "RayJob"])
+def test_the_label_of_a_ray_cluster_says_its_priority_class(kind):
+    meta = {"labels": {"ray.io/priority-class-name": "high"}}
+    spec = {"workerGroupSpecs": []}
+    job = {"rayClusterSpec": spec} if kind == "RayJob" else spec
+    made = gang_of(
+        pod(labels={"ray.io/cluster": "c", "ray.io/group": "headgroup"}),
+        obj("ray.io/v1", kind, "c", "default", meta, spec=job)
+        | {"status": {"rayClusterName": "c"}},
+        obj("scheduling.k8s.io/v1", "PriorityClass", "high", value=7),
+    )
+
+    assert 7 == made.priority
+
+
 def test_workloads_without_pods_are_named():
     raws = (job("gone"), job("held", suspend=True), job("train"), pod(owner=JOB))
     held, warning = assembled(*raws).snapshot.warnings
