@@ -375,7 +375,10 @@ _SENTENCES: dict[Reason, str] = {
     Reason.WAITING_FOR_PREEMPTION: (
         "has {pods:place} on {nodes:node}, and waits for {leave} to leave"
     ),
-    Reason.PAUSED: "would have pods bound now, but the scheduler is paused{told}",
+    Reason.PAUSED: (
+        "would have pods bound or places reserved now, "
+        "but the scheduler is paused{told}"
+    ),
     Reason.BIND_REJECTED: "a bind was refused; it is tried again in {after}",
     Reason.SEARCH_LIMIT_REACHED: "undecided within the limit of this round",
     Reason.SOURCE_NOT_SYNCED: "was not observed completely",

@@ -22,7 +22,8 @@ def test_who_would_start_waits_for_the_pause_with_its_reason():
 
     assert ("Waiting", WHY, 0) == (line.state, line.waiting, line.pods.binding)
     assert line.waiting.message == (
-        "would have pods bound now, but the scheduler is paused by alice: a new fabric"
+        "would have pods bound or places reserved now, "
+        "but the scheduler is paused by alice: a new fabric"
     )
 
 
@@ -32,3 +33,12 @@ def test_who_would_grow_runs_and_who_waits_keeps_its_own_reason():
 
     assert ("Running", WHY) == (lines["default/g"].state, lines["default/g"].waiting)
     assert Reason.PAUSED is not lines["default/h"].waiting.reason
+
+
+def test_who_would_get_a_place_reserved_is_not_said_to_start_now():
+    lends = gang("lends", minimum=1, gpus=8, running=["n0"])
+    entitled = gang("entitled", minimum=1, gpus=8, priority=9)
+    line = told(entitled, lends)["default/entitled"]
+
+    assert ("Waiting", Reason.PAUSED) == (line.state, line.waiting.reason)
+    assert "or places reserved now" in line.waiting.message
