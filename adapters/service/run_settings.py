@@ -84,9 +84,10 @@ class RunSettings(BaseModel):
     )
     log_format: Literal["json", "text"] = Field("json", alias="logFormat")
     status_rate: float = Field(300.0, ge=0.1, le=10_000, alias="statusRate")
-    own_status: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(
-        ("koordinator",), alias="ownStatus"
-    )
+    own_status: Annotated[
+        tuple[Literal["koordinator", "ack", "coscheduling"], ...],
+        BeforeValidator(_listed),
+    ] = Field(("koordinator",), alias="ownStatus")
     folder: str = Field(default_factory=_temporary)
 
 

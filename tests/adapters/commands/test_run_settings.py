@@ -4,6 +4,8 @@ import pytest
 import typer
 
 from adapters.cli.views.listed_source import record_path
+from adapters.kube.dialects.coscheduling.shared import Family
+from adapters.kube.dialects.registry import dialects
 from adapters.service.run_settings import BUDGET, as_run_here, read_config, running
 from models.errors import InputRejectedError
 from tests.adapters.commands.command import phalanx
@@ -86,12 +88,19 @@ def test_a_round_in_a_cluster_is_bounded_by_the_clock_unless_said_otherwise(tmp_
         ({"shard": "No Name"}, "shard"),
         ({"leaseRenew": 20.0}, "must rise"),
         ({"dialects": ("volcano=backwards",)}, "dialects"),
+        ({"ownStatus": ("koordinater",)}, "'koordinator', 'ack' or 'coscheduling'"),
         ({"dialects": ("ack=alone", "koordinator=alone")}, "exclude each other"),
     ],
 )
 def test_what_cannot_work_is_wrong_use(said, words):
     with pytest.raises(typer.BadParameter, match=words):
         running(None, said, NOTHING)
+
+
+def test_the_status_that_may_be_our_own_is_that_of_whoever_can_be_told_so():
+    names = [one.name for one in dialects() if isinstance(one, Family)]
+
+    assert tuple(names) == running(None, {"ownStatus": names}, NOTHING).run.own_status
 
 
 def test_a_file_of_settings_is_rejected_with_every_problem_and_its_line(tmp_path):
