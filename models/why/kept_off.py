@@ -17,7 +17,6 @@ _SAID = {
     DRAINED: " {be} closed to new pods, with {free} free",
     TAINT: " is a taint that it does not tolerate{there}",
     SELECTOR: " {is_asked} for{there} without {it}",
-    FREE: "finds too few free volumes of {at} where it may be",
     REACHED: "its volumes are only where {at}{there}",
     ALONE: "no two of its pods may share a host{there}",
     NEAR: "must be near {at}",
@@ -43,6 +42,20 @@ def kept_off(
     }
     said = _SAID[kind].format(at=at, free=free, there=there, **asked)
     return {"kind": kind, "nodes": len(nodes), "there": said}
+
+
+def free_volumes(at: str, needs: int, has: int, left: int) -> Facts:
+    """
+    Say how many free volumes are needed, of what kinds, and how many there are.
+
+    Where it is not known how many are needed, ``needs`` is 0.
+    """
+    free = f"{left:,} of {has:,} {are(str(left))} free" if has else "there is none"
+    free = f"{free} where it may be"
+    if needs <= left:
+        free += ", but not as its pods need them"
+    wanted = counted(needs, "free volume") if needs else "free volumes"
+    return {"kind": FREE, "there": f"needs {wanted} of {at}; {free}"}
 
 
 def beside(

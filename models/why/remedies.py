@@ -103,6 +103,8 @@ def others_changed(
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """
     List which others start, no longer start, and leave, be it to start elsewhere.
+
+    Who would have started and now has a reserved place waits until others have left.
     """
     starts, waits, leaves = list[str](), list[str](), list[str]()
     for name in sorted(set(before) - {gang}):
@@ -111,7 +113,9 @@ def others_changed(
             leaves.append(name)
         elif now in STARTS and was not in (*STARTS, "Growing"):
             starts.append(name)
-        elif now == "Waiting" and was in (*STARTS, "Growing"):
+        elif (was, now) == ("Starting", "Reserved") or (
+            now == "Waiting" and was in (*STARTS, "Growing")
+        ):
             waits.append(name)
         elif now == "Evicting" and was != "Evicting":
             leaves.append(name)

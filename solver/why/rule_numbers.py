@@ -9,7 +9,7 @@ import numpy as np
 from models.devices.gpu_counts import shares_asked
 from models.devices.gpu_parts import is_part
 from models.resources import GPU_SHARE
-from models.why.kept_off import DRAINED, REACHED, SELECTOR, kept_off
+from models.why.kept_off import DRAINED, FREE, REACHED, SELECTOR, kept_off
 from models.why.reasons import Facts, counted, device_words, listed
 from models.why.verdicts import Blocker, Verdict
 from solver.evict.open_step import open_step, remembering
@@ -28,7 +28,7 @@ from solver.why.given_to_others import GivenToOthers
 from solver.why.named_rules import NamedRule, leaves_of, most_asked
 from solver.why.room_in_domains import in_one_domain
 from solver.why.start_under import OUTRANKED, StartUnder
-from solver.why.told_of_neighbours import of_neighbours
+from solver.why.told_of_neighbours import of_free_volumes, of_neighbours
 from solver.why.told_of_others import of_others
 from solver.why.worlds import Rules
 
@@ -157,6 +157,8 @@ class _Telling:
         left, total = int(free[column]), int(self.ask.offers[more, column].sum())
         names = [problem.room.nodes[n].name for n in more.nonzero()[0]]
         at = self._at(rule, len(names))
+        if rule.kind == FREE:
+            return of_free_volumes(problem, unit, at)
         facts = kept_off(rule.kind, at, names, resource, left)
         if not names and rule.kind != DRAINED:
             return Blocker(rule=rule.word, at=at, facts=facts)

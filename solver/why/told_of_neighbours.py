@@ -4,10 +4,11 @@ Rules about neighbours, and which nodes they keep a unit off.
 
 import numpy as np
 
-from models.why.kept_off import APART, SPREAD, beside
-from models.why.verdicts import Blocker
+from models.why.kept_off import APART, SPREAD, beside, free_volumes
+from models.why.verdicts import Blocker, Verdict
 from solver.explain.room_now import matching
 from solver.place.round_state import around_now
+from solver.problem.gang_state import least_need
 from solver.problem.node_room import Bools
 from solver.problem.problem import Problem, Unit
 from solver.why.named_rules import NamedRule, leaves_of
@@ -35,6 +36,32 @@ def of_neighbours(ask: StartUnder, core: Rules, rule: NamedRule) -> Blocker:
     at = " by ".join(pair)
     facts = beside(rule.kind, at, names, by=by, how=how)
     return Blocker(rule=rule.word, at=at, facts=facts)
+
+
+def of_free_volumes(problem: Problem, unit: Unit, at: str) -> Blocker:
+    """
+    Count the free volumes that a unit needs, and those where it may be.
+
+    Where pods share claims it is not counted how many they need together.
+    """
+    needs, own = 0, [leaf.neighbours for leaf in leaves_of(unit)]
+    for state in unit.states:
+        asked = [sum(n for _, n in x.pod_set.neighbours.claims) for x in state.leaves]
+        needs += least_need(state, asked.__getitem__) or 0
+    kinds = {kind for said in own for kind in said.kinds_of_claims()}
+    nodes = (problem.room.nodes[n] for n in matching(problem, unit).nonzero()[0])
+    there = {x for node in nodes for x in node.volumes if kinds.intersection(x.kinds)}
+    around, has = around_now(problem), sum(one.number for one in there)
+    spare = {} if around is None else around.volumes.matching.spare
+    left = sum(spare.get(one, one.number) for one in there)
+    if any(said.shared for said in own):
+        return Blocker(
+            rule=Verdict.VOLUMES, at=at, facts=free_volumes(at, 0, has, left)
+        )
+    facts = free_volumes(at, needs, has, left)
+    return Blocker(
+        rule=Verdict.VOLUMES, at=at, has=has, used=has - left, needs=needs, facts=facts
+    )
 
 
 def _open(problem: Problem, unit: Unit) -> Bools:

@@ -523,7 +523,9 @@ def test_too_few_free_volumes_are_a_lack_of_volumes():
     found = why(snapshot([reaching(node("a", 8), "v")], [two]), "two")
 
     assert [("volumes", "data")] == rules(found)
-    assert "finds too few free volumes of data where it may be" == found.sentence
+    told = "needs 2 free volumes of data; 1 of 1 is free where it may be"
+    assert told == found.sentence
+    assert (2, 1, 0) == next((x.needs, x.has, x.used) for x in found.because)
     assert "model" == found.proof
 
 
@@ -674,7 +676,7 @@ def test_who_gets_the_last_free_volumes_is_named():
     assert {("outranked", ""), ("volumes", "data")} == {*rules(found)}
     assert (
         "could start alone; this plan gives places to default/a; "
-        "finds too few free volumes of data where it may be" == found.sentence
+        "needs 1 free volume of data; 0 of 1 are free where it may be" == found.sentence
     )
 
 
