@@ -14,8 +14,9 @@ class GangMemory:
     What is remembered of one gang; times are seconds since the epoch.
 
     ``waited`` are the seconds for which it was ready and not chosen, without those
-    since ``waits_since``.  ``halved`` says that we bound a part of it and then failed;
-    it runs on nodes of those that it is ``lent_by``.
+    since ``waits_since``.  ``halved`` says that we bound a part of it and then failed,
+    or make it leave and may fail halfway; it runs on nodes of those that it is
+    ``lent_by``.
     """
 
     born: float = 0.0

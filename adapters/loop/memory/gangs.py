@@ -124,9 +124,10 @@ class Memory:
         self.promises.planned(snapshot, plan, now)
         self._stillness.planned(plan, now)
         self._spared = {}
-        for key in {step.gang for step in leaving_for_others(plan)}:
-            held = self.gangs.of(gangs[key], now)
-            self._spared[key], held.evicted_at = held.evicted_at, now
+        for step in leaving_for_others(plan):
+            held = self.gangs.of(gangs[step.gang], now)
+            self._spared.setdefault(step.gang, held.evicted_at)
+            held.evicted_at, held.halved = now, held.halved or step.op == "Evict"
 
     def carried_out(
         self, snapshot: Snapshot, receipts: Iterable[Receipt], now: float

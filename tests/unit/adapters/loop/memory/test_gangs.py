@@ -146,6 +146,35 @@ def test_a_gang_in_half_by_our_fault_turns_stale_where_its_system_never_does(fau
     assert (60 if fault else -1) == later.stale_after
 
 
+@pytest.mark.parametrize("left", [True, False])
+def test_a_gang_that_left_in_part_turns_stale_and_one_that_none_left_does_not(left):
+    whole = gang("g", minimum=2, running=["n0", "n1"], stale_after=-1)
+    half = gang("g", minimum=2, running=["n0"], replicas=2, stale_after=-1)
+    here, memory = snapshot(nodes(4), [whole]), Memory(stale_after=60)
+    steps = [bind(f"g-{i}", op="Evict", rule="reclaim") for i in range(2)]
+    memory.planned(here, plan(*steps), NOW)
+    again = Memory(stale_after=60)  # who leads next may not know what became of it
+    again.restore(json.loads(json.dumps(memory.document())), NOW)
+    result = "done" if left else "refused"
+    memory.carried_out(here, receipts(steps, "refused", result), NOW)
+    for each in (memory, again):
+        if not left:
+            seen(each, whole, NOW + 1)
+        seen(each, half, NOW + 2)
+        later = seen(each, half, NOW + 63)
+        assert (61, 60 if left else -1) == (later.stale_since, later.stale_after)
+
+
+def test_a_gang_that_lends_a_moved_pod_is_not_in_half_by_our_fault():
+    half = gang("g", minimum=2, running=["n0"], replicas=2, stale_after=-1)
+    memory, here = Memory(stale_after=60), snapshot(nodes(4), [half])
+    steps = [bind("g-0", "n1", op="Move", rule="consolidate")]
+    memory.planned(here, plan(*steps), NOW)
+    memory.carried_out(here, receipts(steps, "done"), NOW)
+
+    assert -1 == seen(memory, half, NOW + 63).stale_after
+
+
 def test_a_gang_that_is_whole_again_is_no_longer_in_half():
     memory = Memory()
     half = gang("g", minimum=2, running=["n0"], replicas=2, stale_after=-1)
