@@ -302,29 +302,21 @@ def binding(free: Ints, requests: Ints) -> Ints:
     A resource is dominated when any set of pods that respects another one respects
     it too; dropping its row changes nothing.
     """
-    num = requests.shape[1]
     result = np.full_like(free, -1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.zeros((num, num))
-        for r in range(num):
-            for other in range(num):
-                asked = requests[:, r] > 0
-                ratio[r, other] = (
-                    (requests[asked, r] / requests[asked, other]).max()
-                    if asked.any()
-                    else 0.0
-                )
+    asked = requests > 0
+    number = asked.sum(axis=0)
+    active = [int(r) for r in np.argsort(number, kind="stable") if number[r]]
     kept = np.zeros(free.shape, dtype=bool)
-    order = sorted(range(num), key=lambda r: int((requests[:, r] > 0).sum()))
-    active = [r for r in order if (requests[:, r] > 0).any()]
+    kept[:, active] = True
     for r in active:
-        kept[:, r] = True
-    for r in active:
+        those = requests[asked[:, r]]
+        with np.errstate(divide="ignore"):
+            ratio = (those[:, [r]] / those).max(axis=0)
         for other in active:
-            if other == r or not np.isfinite(ratio[r, other]):
+            if other == r or not np.isfinite(ratio[other]):
                 continue
             worse = kept[:, other] & kept[:, r]
-            slack = free[:, r] >= ratio[r, other] * free[:, other] * (1 + 1e-12)
+            slack = free[:, r] >= ratio[other] * free[:, other] * (1 + 1e-12)
             kept[:, r] &= ~(worse & slack)
     for r in active:
         step = 0
