@@ -82,7 +82,8 @@ class Timing:
         eases = memory.held.eases_in(policy.waiting.window, now)
         moment = next_moment(snapshot, policy, plan, eases)
         calm = memory.calm_for(now) or inf
-        until = now + min(calm, inf if moment is None else moment)
+        alone = memory.refused.eases_in(now)
+        until = now + min(calm, alone, inf if moment is None else moment)
         self.quiet = Quiet(revision, until, pause)
 
     def left(self, *, is_binding: bool) -> float:

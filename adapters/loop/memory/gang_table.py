@@ -41,6 +41,13 @@ class GangTable(dict[str, GangMemory]):
         """
         return self.setdefault(gang.key, GangMemory(born=now - gang.age, seen=now))
 
+    def made_to_leave(self) -> dict[str, float]:
+        """
+        Give when each gang had to leave that had to.
+        """
+        gangs = self.items()
+        return {k: m.evicted_at for k, m in gangs if m.evicted_at is not None}
+
     def forget_unseen(self, now: float) -> None:
         """
         Forget gangs that nobody has seen for long.

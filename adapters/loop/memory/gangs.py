@@ -15,6 +15,7 @@ from adapters.loop.memory.gang_table import GangTable
 from adapters.loop.memory.held import HeldTime
 from adapters.loop.memory.held_gangs import HoldMemory
 from adapters.loop.memory.promises import Promise, Promises
+from adapters.loop.memory.refused_exits import RefusedExits
 from adapters.loop.memory.start_memory import StartMemory
 from adapters.loop.memory.unchanged import Stillness, leaving_for_others
 from adapters.loop.memory.used_so_far import UsageMemory
@@ -46,6 +47,7 @@ class Memory:
         half_life: int | None = None,
     ) -> None:
         self.promises = Promises()
+        self.refused = RefusedExits()
         self.first_led: float | None = None
         self._evict_after = evict_after
         self._window = window
@@ -72,16 +74,12 @@ class Memory:
             unchanged_for=self._stillness.seconds(known, now),
             held=self.held.within(self._window, now),
             queues=self._usage.applied(known.queues, now),
-            run_times=self._ended.note(snapshot, now, self._made_to_leave()),
+            run_times=self._ended.note(snapshot, now, self.gangs.made_to_leave()),
             starts=self._starts.record(now),
         )
         if self._usage.half_life is not None:
             self._usage.note(beyond_quotas(known), now)
-        return self.promises.applied(known, now)
-
-    def _made_to_leave(self) -> dict[str, float]:
-        gangs = self.gangs.items()
-        return {k: m.evicted_at for k, m in gangs if m.evicted_at is not None}
+        return self.refused.applied(self.promises.applied(known, now), now)
 
     def _changed(self, gangs: Sequence[Gang], now: float) -> dict[int, Gang]:
         """
@@ -130,11 +128,12 @@ class Memory:
             held.evicted_at, held.halved = now, held.halved or step.op == "Evict"
 
     def carried_out(
-        self, snapshot: Snapshot, receipts: Iterable[Receipt], now: float
+        self, snapshot: Snapshot, receipts: Sequence[Receipt], now: float
     ) -> None:
         """
         Note what became of every operation.
         """
+        self.refused.note(receipts, now)
         gangs = by_name(snapshot.gangs)
         binds: dict[str, list[Receipt]] = {}
         for receipt in receipts:
