@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from solver.evict.stale import letting_go
 from solver.problem.problem import Problem
+from solver.score.still_possible import widest_bound
 from solver.score.tiers import tier_keys
-from solver.search.choices import widest_bound
 from solver.search.search_outcome import Outcome
 
 

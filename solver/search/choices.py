@@ -11,10 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from solver.evict.open_step import Opened
 from solver.place.draft import Draft
-from solver.problem.problem import Problem, Step, Unit
-from solver.problem.running_domains import staying
-from solver.problem.when_empty.never_starts import needed
-from solver.score.reserved_pods import least_kept
+from solver.problem.problem import Problem, Step
+from solver.score.still_possible import StillPossible
 from solver.score.tier import LOSSES, TierKey
 from solver.score.tiers import trivial_bound
 from solver.search.best_so_far import BestSoFar
@@ -26,44 +24,44 @@ class Sure:
     What is known of tiers whoever was frozen.
 
     ``open`` says that something else, as good, could have been; ``found`` are bounds
-    that the steps before found for every choice.
+    that the steps before found for every choice, ``least`` what is lost at least where
+    all start who may be entitled.
     """
 
     bare: Problem
     open: bool = False
     found: dict[TierKey, int] = field(default_factory=dict)
+    least: dict[TierKey, int] = field(default_factory=dict)
 
-    def learn(
-        self,
-        opened: Opened,
-        bounds: Mapping[TierKey, int],
-        before: Problem,
-        after: Problem,
-    ) -> None:
+    def learn(self, decided: "Decided", found: "Found", after: Problem) -> None:
         """
         Learn from a step that has ended.
 
         Parameters
         ----------
-        opened
-            The step.
-        bounds
+        decided
+            The step as it was decided.
+        found
             What it found of its tiers.
-        before
-            The round before it.
         after
             The round with what it froze.
         """
         if self.open:
             return
-        self.open = _may_choose(opened, before, after)
+        opened = decided.opened
+        self.open = _may_choose(decided, after)
         step = opened.now.step
         gains = {"entitled"} if step is Step.ENTITLED else {"entitled", "borrowing"}
-        may_follow = _may_follow(opened)
+        if _may_give_rights(opened):
+            return
         for key in opened.keys:
             mine = key.name in LOSSES and LOSSES[key.name][0] == step
-            if key in bounds and (mine or key.name in gains) and not may_follow:
-                self.found[key] = bounds[key]
+            if key not in found.bounds or not (mine or key.name in gains):
+                continue
+            if not opened.left_out:
+                self.found[key] = found.bounds[key]
+            elif mine and step is Step.ENTITLED and _all_start(opened, found):
+                self.least[key] = found.bounds[key]
 
     def holds(self, keys: Sequence[TierKey], values: Sequence[int]) -> tuple[bool, ...]:
         """
@@ -71,33 +69,15 @@ class Sure:
         """
         if not self.open:
             return (True,) * len(keys)
-        rest = self.bare
+        possible = StillPossible(self.bare)
+        known = self.found | self.least
         found = []
         for key, value in zip(keys, values, strict=True):
-            borrows = key.name == "borrowing"
-            widest = widest_bound(rest if borrows else self.bare, key)
-            if key.name == "packing" and not any(unit.starts for unit in rest.units):
-                widest = least_kept(self.bare)
-            found.append(value in {self.found.get(key), widest})
-            if key.name in {"entitled", "borrowing"} and value == widest:
-                rest = _without_started(rest, key)
+            is_widest = possible.take(key, value)
+            found.append(is_widest or known.get(key) == value)
+            if key.name == "entitled" and not is_widest:
+                known = self.found
         return tuple(found)
-
-
-def _without_started(problem: Problem, key: TierKey) -> Problem:
-    """
-    Leave out who starts in every choice: all of a band who may, by right or borrowing.
-    """
-    return replace(
-        problem,
-        units=tuple(
-            unit
-            for unit in problem.units
-            if not unit.starts
-            or unit.band != key.band
-            or (key.name == "entitled" and not _may_be_entitled(problem, unit))
-        ),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +138,9 @@ class Known:
         """
         Copy what is known, so that more may be learned of either.
         """
-        sure = replace(self.sure, found=dict(self.sure.found))
+        sure = replace(
+            self.sure, found=dict(self.sure.found), least=dict(self.sure.least)
+        )
         return Known(sure, self.steps.copy(), self.idle.copy(), dict(self.least))
 
     def forget(self, keys: Sequence[TierKey]) -> None:
@@ -201,21 +183,22 @@ class Finished:
     is_greedy: bool
 
 
-def _may_choose(opened: Opened, before: Problem, after: Problem) -> bool:
+def _may_choose(decided: Decided, after: Problem) -> bool:
     """
     Tell whether a step could have frozen something else that leads as far.
 
     Where nobody had to leave and nobody is leaving, everybody who starts has room now.
     But where starts may follow a step, somebody could leave so that more of them do.
     """
+    opened = decided.opened
     is_leaving = (opened.now.room.later > opened.now.room.now).any()
-    froze = after.frozen is not before.frozen
-    return bool(is_leaving) or froze or _may_follow(opened)
+    froze = after.frozen is not decided.before.frozen
+    return bool(is_leaving) or froze or opened.left_out or _may_give_rights(opened)
 
 
-def _may_follow(opened: Opened) -> bool:
+def _may_give_rights(opened: Opened) -> bool:
     """
-    Tell whether starts of its tiers may follow a step that are not its own.
+    Tell whether what starts after a step may change who could have left in it.
 
     Without bands or inner queues that lose something, a start in idle room changes no
     right to evict: it would have been one of the step.
@@ -223,47 +206,15 @@ def _may_follow(opened: Opened) -> bool:
     rights = [account.rights for account in opened.victims.accounts]
     bounded = opened.problem.policy.evict.max_lost_per_gpu is not None
     nested = bool(opened.problem.queues.parents)
-    return (
-        opened.left_out
-        or bounded
-        or any(one.preempt or (one.reclaim and nested) for one in rights)
-    )
+    return bounded or any(one.preempt or (one.reclaim and nested) for one in rights)
 
 
-def widest_bound(problem: Problem, key: TierKey) -> int:
+def _all_start(opened: Opened, found: "Found") -> bool:
     """
-    Give a bound of one tier that holds whatever is evicted and reserved.
-
-    Parameters
-    ----------
-    problem
-        The round before anything was frozen.
-    key
-        The tier.
+    Tell whether a step starts all for whom somebody could leave in it.
     """
-    match key.name:
-        case name if name in LOSSES:
-            return 0
-        case "entitled":
-            mine = tuple(u for u in problem.units if _may_be_entitled(problem, u))
-            return trivial_bound(replace(problem, units=mine), key)
-        case "topology":
-            return trivial_bound(staying(problem), key)
-        case _:
-            return trivial_bound(problem, key)
-
-
-def _may_be_entitled(problem: Problem, unit: Unit) -> bool:
-    """
-    Tell whether the fair share of its leaf queue holds what a unit needs.
-
-    Queues above it may have to lose something, and then have room.
-    """
-    queues = problem.queues
     return all(
-        needed(state, name) <= queues.share_left(problem.shares, queue, name)
-        for state in unit.states
-        for queue in [state.gang.queue]
-        if queue in queues.queues
-        for name in queues.named
+        found.values.get(key) == trivial_bound(opened.problem, key)
+        for key in opened.keys
+        if key.name not in LOSSES
     )

@@ -19,9 +19,10 @@ from solver.evict.beneficiaries import departures_of
 from solver.evict.open_step import Opened, may_open
 from solver.place.draft import Draft
 from solver.problem.problem import Step
+from solver.score.still_possible import StillPossible, widest_bound
 from solver.score.tiers import is_better, score
 from solver.search.attempts import Attempts
-from solver.search.choices import Decided, Finished, widest_bound
+from solver.search.choices import Decided, Finished
 from solver.search.goal import Goal
 from solver.search.race import Answer, hint_answer
 from solver.search.round_decoding import decode_stage
@@ -89,6 +90,19 @@ def _is_large(decided: Decided, budget: Budget) -> bool:
     )
 
 
+def _num_known(found: Finished, possible: StillPossible) -> int:
+    """
+    Count the first tiers that are the best whoever was frozen, and take them in.
+    """
+    sure = found.sure.holds(found.keys, found.values)
+    rows = zip(found.keys, found.values, found.bounds, sure, strict=True)
+    for at, (key, value, bound, holds) in enumerate(rows):
+        if not holds or bound != value:
+            return at
+        possible.take(key, value)
+    return len(found.keys)
+
+
 class _Choice:
     """
     The search for the best choice of one step, with all that follows it.
@@ -109,10 +123,21 @@ class _Choice:
         self.tuning = decided.before.tuning.search
         self.attempts = Attempts(budget, self.tuning)
         self.tries = self.tuning.most_open_tries
+        self.possible = StillPossible(found.sure.bare)
+        self.known = _num_known(found, self.possible)
         self.encoding = self._encode()
 
     def _encode(self) -> RoundEncoding:
-        before, opened = self.decided.before, self.decided.opened
+        """
+        Build the model of all who may start where the first tiers are as they are.
+        """
+        before = self.possible.among(self.decided.before)
+        opened = self.decided.opened
+        opened = replace(
+            opened,
+            problem=self.possible.among(opened.problem),
+            now=self.possible.among(opened.now),
+        )
         steps: dict[Step, Opened] = {opened.now.step: opened}
         if opened.now.step is Step.ENTITLED:
             second = may_open(before, Step.BORROWING)
@@ -130,22 +155,28 @@ class _Choice:
         Go through the tiers until one stays open, or no round is better in any.
         """
         keys = self.found.keys
-        proven: list[bool] = []
+        for at in range(self.known):
+            self._keep(at)
         asked: Draft | None = None
-        while len(proven) < len(keys):
-            at = len(proven)
+        for at in range(self.known, len(keys)):
             if asked is not self.found.draft and self._is_best(at):
                 for rest in range(at, len(keys)):
                     self._close(rest)
                 return self.found, (True,) * len(keys)
             asked = self.found.draft
             if not self._is_sure(at):
-                break
+                return self.found, tuple(rest < at for rest in range(len(keys)))
             self._close(at)
-            proven.append(True)
-            row = self.encoding.tier(keys[at])
-            keep_at(self.encoding.model, row, keys[at].direction, self.found.values[at])
-        return self.found, (*proven, *[False] * (len(keys) - len(proven)))
+            self.possible.take(keys[at], self.found.values[at])
+            self._keep(at)
+        return self.found, (True,) * len(keys)
+
+    def _keep(self, at: int) -> None:
+        """
+        Let no answer be worse in a tier.
+        """
+        key, value = self.found.keys[at], self.found.values[at]
+        keep_at(self.encoding.model, self.encoding.tier(key), key.direction, value)
 
     def _close(self, at: int) -> None:
         """
@@ -175,7 +206,7 @@ class _Choice:
         """
         Tell whether a tier has its best value; try what promises a better one.
         """
-        bound = widest_bound(self.decided.before, self.found.keys[at])
+        bound = self.possible.bound(self.found.keys[at])
         while True:
             value = self.found.values[at]
             known = self.found.sure.holds(self.found.keys, self.found.values)[at]

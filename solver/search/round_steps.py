@@ -15,9 +15,10 @@ from solver.place.draft import Draft
 from solver.place.greedy import greedy
 from solver.place.stranded import strands_reserved
 from solver.problem.problem import Problem, Step
+from solver.score.still_possible import widest_bound
 from solver.score.tiers import is_better, score, tier_keys
 from solver.search.best_so_far import BestSoFar, beyond
-from solver.search.choices import Decided, Finished, Known, Sure, widest_bound
+from solver.search.choices import Decided, Finished, Known, Sure
 from solver.search.choose import keep_open
 from solver.search.greedy_steps import plan_greedily
 from solver.search.search_outcome import Outcome, tier_results
@@ -121,7 +122,7 @@ class _Course:
         problem, now.ready = freeze(before, draft, opened.now.step)
         now.problem = problem
         now.decided = (*now.decided, decided)
-        now.known.sure.learn(opened, now.known.steps.bounds, before, problem)
+        now.known.sure.learn(decided, now.known.steps, problem)
         if problem.frozen is not before.frozen:
             now.entitled = Draft()
             now.known.idle.forget()

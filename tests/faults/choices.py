@@ -2,6 +2,9 @@
 Faults of the choice among equal outcomes: what a step may freeze, and the whole round.
 """
 
+from dataclasses import replace
+
+from models.resources import GPU
 from solver.problem.problem import Step
 from tests.faults.fault import Fault
 from tests.faults.switch import always, both, frozen_first, switch
@@ -19,7 +22,64 @@ def _entitled_or_not(old):
     return entitle
 
 
+def _as_if_nobody_leaves(old):
+    """
+    Count no GPUs of those who leave for entitled starts.
+    """
+    return lambda problem, _lost: old(problem, 0)
+
+
+def _as_if_nobody_left(old):
+    """
+    Count no GPUs of those who leave in any case.
+    """
+
+    def gpus(problem, lost):
+        room = replace(problem.room, later=problem.room.now, after=problem.room.now)
+        return old(replace(problem, room=room), lost)
+
+    return gpus
+
+
+def _all_of_it(_old):
+    """
+    Count the GPUs of all pods of a unit, also beyond its minimum.
+    """
+
+    def gpus(unit):
+        leaves = [leaf for state in unit.states for leaf in state.leaves]
+        return sum(
+            leaf.pod_set.requests.get(GPU, 0) * leaf.pod_set.replicas for leaf in leaves
+        )
+
+    return gpus
+
+
 FAULTS: tuple[Fault, ...] = (
+    Fault(
+        "gpus-of-victims-forgotten",
+        "who leaves frees nothing when the GPUs for those who borrow are added up",
+        switch("solver.score.still_possible:_gpus_at_most", _as_if_nobody_leaves),
+        ("evict/reclaim/who-makes-room-leaves-idle-room-to-others",),
+    ),
+    Fault(
+        "gpus-that-end-forgotten",
+        "what becomes free in any case is not added up for those who borrow",
+        switch("solver.score.still_possible:_gpus_at_most", _as_if_nobody_left),
+        ("evict/reclaim/idle-room-is-left-to-others-where-somebody-leaves-anyway",),
+    ),
+    Fault(
+        "gpus-of-the-outranked-forgotten",
+        "what may be preempted is not added up for those who borrow",
+        switch("solver.score.still_possible:_gpus_outranked", always(0)),
+        ("evict/reclaim/idle-room-is-left-to-who-needs-others-to-leave",),
+    ),
+    Fault(
+        "gpus-of-all-replicas",
+        "who borrows is left out where there is no room for all its replicas",
+        switch("solver.score.still_possible:_gpus_needed", _all_of_it),
+        ("evict/reclaim/idle-room-is-left-to-the-least-that-others-need",),
+    ),
     Fault(
         "entitled-where-others-leave",
         "who is entitled waits for room that somebody leaves for one that borrows",

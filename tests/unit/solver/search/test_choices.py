@@ -93,3 +93,28 @@ def test_who_starts_beside_a_mate_that_is_evicted_is_no_better_choice():
 
     assert 1 == sum(op.op == "Bind" for op in plan.operations)
     assert {"proven"} == {tier.proof for tier in plan.tiers}
+
+
+def full(*more):
+    """
+    Plan for a gang that gets all GPUs of a full cluster, without asking all at once.
+    """
+    hog = gang("hog", queue="guest", gpus=8, minimum=1, running=["a"])
+    claim = gang("claim", queue="owner", gpus=8, minimum=1)
+    case = snapshot([node("a")], [hog, claim, *more], QUEUES)
+    return {tier.name: tier.proof for tier in decide(case, Policy()).tiers}
+
+
+def test_nobody_borrows_gpus_that_are_not_there_whoever_leaves(monkeypatch):
+    small = replace(DEFAULT, search=Search(most_open_cells=0))
+    monkeypatch.setattr("solver.problem.problem.DEFAULT", small)
+
+    assert {"proven"} == set(full(borrower()).values())
+
+
+def test_who_was_evicted_before_changes_no_proof_where_all_entitled_start(monkeypatch):
+    small = replace(DEFAULT, search=Search(most_open_cells=0))
+    monkeypatch.setattr("solver.problem.problem.DEFAULT", small)
+    gone = gang("gone", queue="guest", gpus=2, minimum=1, evicted_ago=60)
+
+    assert {"proven"} == set(full(gone).values())
