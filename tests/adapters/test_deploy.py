@@ -60,6 +60,14 @@ def test_the_role_of_a_shard_is_what_run_asks_for_and_nothing_else(capsys):
     assert [own] == documents(overlay / "role.yaml"), "make roles"
 
 
+def test_the_role_of_a_shard_that_run_refuses_is_refused(capsys):
+    assert 2 == run(["config", "role", "--shard", "Team A"])
+
+    said = capsys.readouterr()
+    assert "" == said.out
+    assert "flag --shard" in said.err
+
+
 def test_the_roles_of_who_observes_are_what_it_asks_for_and_write_its_lease_alone(
     capsys,
 ):

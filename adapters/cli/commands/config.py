@@ -136,8 +136,10 @@ def _permissions(shard: str | None, *, observe: bool) -> "list[Permission]":
     from adapters.kube.acting.permissions import needed, to_observe
     from adapters.kube.dialects.registry import dialects
     from adapters.kube.gangs.kinds import resources_of
-    from adapters.service.run_settings import OBSERVING
+    from adapters.service.run_settings import OBSERVING, running
 
+    if shard is not None:
+        shard = running(None, {"shard": shard}, {}).run.shard
     kinds = resources_of(dialects())
     if observe:
         return to_observe(kinds, shard or OBSERVING)
