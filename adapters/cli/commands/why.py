@@ -2,6 +2,7 @@
 ``phalanx why``: why a gang waits, with a proof, and what would help.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,14 +33,16 @@ from adapters.cli.views.listed_source import (
     NotThereError,
     Record,
     Round,
+    full_name,
     round_named,
+    the_one,
 )
 from adapters.cli.views.plan_source import PlanSource
 
 if TYPE_CHECKING:
     from adapters.cli.terminal.progress import Progress
     from models.documents.scenario import Scenario
-    from models.plan import Plan
+    from models.plan import GangLine, Plan
     from models.policy import Policy
 
 _GANG = frozenset({"gang", "gangs"})
@@ -77,12 +80,11 @@ def why(
     Say why a gang waits: the fewest rules that forbid its start, and what would help.
     """
     only(output, Format.TABLE, Format.JSON, Format.YAML)
-    if summary and round_name is not None:
-        what = "--summary is for files or the cluster, not for a recorded round; "
-        raise typer.BadParameter(what + "`phalanx describe round NAME` lists who waits")
     said = _asked_of(words, summary=summary)
+    _refuse_unheard(said[2:], queue, round_name, summary=summary)
+    gang = "" if summary else full_name(said[1], namespace)
     if round_name is not None:
-        _recorded(said[1], round_named(round_name, rounds_path), output)
+        _recorded(gang, round_named(round_name, rounds_path), output)
         return
     source = PlanSource.of(
         said if summary else said[2:],
@@ -96,7 +98,25 @@ def why(
     if summary:
         _of_all(source, output, (namespace, queue), debug=debug)
     else:
-        _of_gang(source, said[1], output, Paint(no_color=no_color), debug=debug)
+        _of_gang(source, gang, output, Paint(no_color=no_color), debug=debug)
+
+
+def _refuse_unheard(
+    files: Sequence[str], queue: str | None, round_name: str | None, *, summary: bool
+) -> None:
+    """
+    Refuse what would be passed over.
+    """
+    what = ""
+    if summary and round_name is not None:
+        what = "--summary is for files or the cluster, not for a recorded round; "
+        what += "`phalanx describe round NAME` lists who waits"
+    elif queue is not None and not summary:
+        what = "--queue is for --summary, not for one gang"
+    elif files and round_name is not None:
+        what = f"--round shows what was recorded, so it reads no file: {files[0]}"
+    if what:
+        raise typer.BadParameter(what)
 
 
 def _asked_of(words: list[str] | None, *, summary: bool) -> list[str]:
@@ -185,7 +205,7 @@ def _of_gang(
 
     with Progress() as progress, no_collection():
         scenario, policy, plan = _planned(source, progress)
-        key = _key(name, scenario, plan)
+        key = the_one("gang", name, plan.gangs, _name_of, scenario.source).name
         progress.say("why")
         found = why_waits(scenario.snapshot, policy, plan, key)
         remedies = Remedies()
@@ -204,19 +224,8 @@ def _of_gang(
     say(*why_lines(found, remedies, when, paint, screen_width()))
 
 
-def _key(name: str, scenario: "Scenario", plan: "Plan") -> str:
-    """
-    Find the gang that has a name, or the only one in its namespace.
-    """
-    names = [line.name for line in plan.gangs]
-    found = [key for key in names if key == name]
-    found = found or [key for key in names if key.rpartition("/")[2] == name]
-    if not found:
-        raise NotThereError("gang", name, names, scenario.source)
-    if len(found) > 1:
-        keys = ", ".join(found[:5])
-        raise typer.BadParameter(f"{name!r} is the name of several gangs: {keys}")
-    return found[0]
+def _name_of(line: "GangLine") -> str:
+    return line.name
 
 
 def _recorded(name: str, record: dict[str, Any], output: Format) -> None:
@@ -224,12 +233,8 @@ def _recorded(name: str, record: dict[str, Any], output: Format) -> None:
     Say what a recorded round said of a gang; it kept no snapshot to prove it by.
     """
     items = record.get("gangs", {}).get("items", ())
-    found = [x for x in items if name in {x["name"], x["name"].rpartition("/")[2]}]
-    if not found:
-        known = [str(item["name"]) for item in items]
-        where = f"round {record['name']}, which lists who starts, waits or leaves"
-        raise NotThereError("gang", name, known, where)
-    row = found[0]
+    where = f"round {record['name']}, which lists who starts, waits or leaves"
+    row = the_one("gang", name, items, lambda item: str(item["name"]), where)
     said = {
         "apiVersion": "phalanx/v1",
         "kind": "Why",

@@ -151,6 +151,35 @@ def test_what_means_nothing_is_wrong_use(words, capsys):
     assert "error: " in capsys.readouterr().err
 
 
+def test_the_namespace_beside_a_gang_says_which_one_is_meant(capsys, tmp_path):
+    both = [
+        {"name": "g", "namespace": name, "min": 1, "requests": {"nvidia.com/gpu": gpus}}
+        for name, gpus in (("a", 9), ("b", 10))
+    ]
+    path = tmp_path / "two.json"
+    nodes = [{"name": "n", "allocatable": GPUS}]
+    path.write_text(json.dumps(scenario(nodes=nodes, gangs=both)))
+
+    assert 0 == run(["why", "gang", "g", "-n", "b", str(path)])
+    assert capsys.readouterr().out.startswith("b/g Waiting: never")
+    assert 1 < run(["why", "gang", "g", str(path)])
+    assert "the name of several gangs: a/g, b/g" in capsys.readouterr().err
+    assert 2 == run(["why", "gang", "g", "-n", "c", str(path)])
+    assert "there is no gang 'c/g'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--queue", "q"], "--queue is for --summary"),
+        (["--round", "last"], "so it reads no file"),
+    ],
+)
+def test_what_would_be_passed_over_beside_one_gang_is_refused(capsys, words, told):
+    assert 2 == run(["why", "gang", "train", FILE, *words])
+    assert told in capsys.readouterr().err
+
+
 def test_a_summary_of_a_recorded_round_is_refused_before_a_cluster_is_asked(capsys):
     assert 2 == run(["why", "--summary", "--round", "r2"])
 
