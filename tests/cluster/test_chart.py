@@ -5,6 +5,7 @@ takes it, upgrades it and lets it go.
 
 import json
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -109,6 +110,30 @@ def test_who_observes_may_write_its_lease_alone_and_finds_it(rendered, shard):
     assert {("leases",)} == {tuple(rule["resources"]) for rule in writing}
     assert [f"phalanx-{settings.shard}"] == names == [lease["metadata"]["name"]]
     assert settings.observe
+
+
+@pytest.mark.parametrize(
+    ("said", "words", "others"),
+    [
+        ("", "In its first ten minutes it evicts nobody", "observes"),
+        ("run.evictAfter=30", "In its first 30 seconds it evicts nobody", "observes"),
+        ("run.observe=true", "binds and evicts nobody.", "In its first"),
+    ],
+)
+def test_the_notes_say_what_was_installed(tool, tmp_path, said, words, others):
+    chart = tmp_path / "chart"
+    shutil.copytree(CHART, chart)
+    notes = (chart / "templates" / "NOTES.txt").read_text("utf-8")
+    shown = f'{{{{- define "shown" }}}}{notes}{{{{- end }}}}\nnotes: |\n'
+    shown += '{{ include "shown" . | indent 2 }}\n'
+    (chart / "templates" / "shown.yaml").write_text(shown)
+    words_of = ["--set", said] if said else []
+    text = tool(
+        "helm", "template", "any", chart, *words_of, "-s", "templates/shown.yaml"
+    )
+
+    assert words in text
+    assert others not in text
 
 
 def test_helm_finds_nothing_to_mend(tool):
