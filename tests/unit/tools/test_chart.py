@@ -64,7 +64,7 @@ def test_templates_use_every_value_and_no_other():
     }
 
     known = {value.name for value in VALUES} | {"policy", "run"}
-    known |= {"run.schedulerNames", "run.observe"}
+    known |= {"run.schedulerNames", "run.observe", "run.evictAfter"}
     assert known == (used - {"image"}) | image
 
 
