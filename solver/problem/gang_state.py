@@ -258,14 +258,8 @@ def least_need(
     """
     Give the least cost of the pods that satisfy the root; none when impossible.
 
-    Parameters
-    ----------
-    state
-        The gang.
-    cost
-        Cost of one pod of a leaf, by leaf index.
-    available
-        How many pods of a leaf may be used; all pending ones if unsaid.
+    By leaf index ``cost`` gives that of one pod, ``available`` how many pods may be
+    used: all pending ones if unsaid.
     """
     if state.satisfied:
         return 0

@@ -265,6 +265,8 @@ def price_of(node: Node, prices: Prices) -> int:
 def kinds_of_nodes(problem: Problem, unit: Unit, offers: Ints) -> list[Node]:
     """
     List the nodes that may hold some pod of a unit when empty, one of each kind.
+
+    The cheapest come first.
     """
     asked = problem.shapes.requests[[row for row, _ in rows_of(problem, unit)]]
     levels, kinds = _levels(problem, unit), dict[object, Node]()
@@ -273,7 +275,8 @@ def kinds_of_nodes(problem: Problem, unit: Unit, offers: Ints) -> list[Node]:
             node = problem.room.nodes[at]
             labels = tuple(node.labels.get(key) for key in levels)
             kinds.setdefault((offers[at].tobytes(), labels), node)
-    return list(kinds.values())
+    prices = problem.policy.prices
+    return sorted(kinds.values(), key=lambda node: price_of(node, prices))
 
 
 def _levels(problem: Problem, unit: Unit) -> list[str]:

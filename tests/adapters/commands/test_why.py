@@ -283,6 +283,31 @@ def test_of_many_running_gangs_one_is_evicted_that_holds_enough(capsys, tmp_path
     assert 2 == why["untried"]
 
 
+def test_of_many_kinds_of_nodes_the_cheapest_are_added(capsys, tmp_path):
+    offers = [{"cpu": 96 + at, **GPUS} for at in range(5)]
+    nodes = [{"name": f"k{at}", "allocatable": one} for at, one in enumerate(offers)]
+    nodes.append({"name": "small", "allocatable": {"cpu": 8, "nvidia.com/gpu": 1}})
+    runs = [
+        {
+            "name": f"on-{node['name']}",
+            "min": 1,
+            "requests": {"nvidia.com/gpu": node["allocatable"]["nvidia.com/gpu"]},
+            "running": [{"node": node["name"], "pods": 1}],
+            "preemptible": False,
+        }
+        for node in nodes
+    ]
+    late = {"name": "late", "min": 1, "requests": {"cpu": 1, "nvidia.com/gpu": 1}}
+    path = tmp_path / "kinds.json"
+    path.write_text(json.dumps(scenario(nodes=nodes, gangs=[*runs, late])))
+
+    assert 0 == run(["why", "gang", "late", str(path), "-o", "json"])
+    why = json.loads(capsys.readouterr().out)
+    added = [one for one in why["remedies"] if one["changes"][0]["change"] == "nodes"]
+    assert ("small", 20) == (added[0]["changes"][0]["like"], added[0]["price"])
+    assert 4 == len(added)
+
+
 def test_a_limit_that_is_raised_has_its_price_by_whole_units(capsys, tmp_path):
     asks = {"min": 1, "requests": {"cpu": "2500m"}}
     found = summary_of(
