@@ -132,11 +132,11 @@ class StartMemory:
         now
             When that is.
         """
-        if self._since is None:
+        if self._since is None or self._since > now:  # a clock may be set back
             self._since = now
         for key, (queue, gpus, _) in line.items():
             self.comes(key, queue, gpus)
-        if now < self._last + GAP:
+        if self._last <= now < self._last + GAP:
             return []
         self._judge_late(now)
         self._last = now
@@ -199,8 +199,10 @@ class StartMemory:
         """
         Give what is known at a moment.
         """
-        first = int(now // HOUR) - DAY // HOUR
-        self._hours = {key: n for key, n in self._hours.items() if key[1] > first}
+        last = int(now // HOUR)
+        first = last - DAY // HOUR
+        hours = self._hours.items()
+        self._hours = {key: n for key, n in hours if first < key[1] <= last}
         gpus: dict[str, int] = {}
         for (queue, _), number in self._hours.items():
             gpus[queue] = gpus.get(queue, 0) + number

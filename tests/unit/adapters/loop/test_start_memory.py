@@ -97,3 +97,19 @@ def test_a_gang_that_came_and_runs_is_a_start_of_its_queue():
     assert {"q": 4} == record.gpus
     assert 10 * HOUR == record.expected("q", 4)
     assert class_of(4, 10 * HOUR) == (1, 2)
+
+
+def test_a_clock_that_was_far_ahead_for_a_while_leaves_nothing_behind():
+    memory, year, noted = StartMemory(), 365 * DAY, []
+    memory.comes("early", "q", 1)
+    memory.waits({"early": ("q", 1, 1)}, year)
+    memory.starts("early", year)
+    for now in range(0, 6 * HOUR, 360):
+        memory.comes(f"g-{now}", "q", 1)
+        noted += memory.waits({f"g-{now}": ("q", 1, 1)}, now)
+        memory.starts(f"g-{now}", now + 1)
+    record = memory.record(6 * HOUR)
+
+    assert noted
+    assert {"q": 60} == record.gpus
+    assert 6 * HOUR == record.seconds
