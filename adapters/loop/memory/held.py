@@ -30,11 +30,13 @@ class HeldTime:
 
     def within(self, window: int, now: float) -> int:
         """
-        Add up the GPU-seconds of the last window, and forget what is older.
+        Add up the GPU-seconds of the last window, and forget what is older or to come.
+
+        A clock that was ahead has counted what is to come.
         """
         self._pass(now)
-        first = int((now - window) // SLOT) + 1
-        for slot in [slot for slot in self._slots if slot < first]:
+        first, last = int((now - window) // SLOT) + 1, int(now // SLOT)
+        for slot in [slot for slot in self._slots if not first <= slot <= last]:
             del self._slots[slot]
         return round(sum(self._slots.values()))
 

@@ -30,6 +30,16 @@ def test_what_is_older_than_the_window_is_forgotten(later, left):
     assert left == held.within(DAY, NOW + later)
 
 
+def test_what_a_clock_counted_that_was_ahead_is_forgotten_once_it_is_right():
+    held = HeldTime()
+    held.note(8, NOW)
+    held.note(0, NOW + 1)
+    held.note(8, NOW + 100 * DAY)
+    held.note(0, NOW + 100 * DAY + 3600)
+
+    assert 8 == held.within(DAY, NOW + 900)
+
+
 def test_it_says_when_less_of_it_counts():
     held = HeldTime()
     before = held.eases_in(DAY, NOW)
