@@ -31,6 +31,17 @@ class GangMemory:
     satisfied: bool = False
     lent_by: tuple[str, ...] = ()
 
+    def set_back(self, now: float, longest: float) -> None:
+        """
+        Forget what lies ahead, since the clock was set back; no pause is longer.
+        """
+        for word in ("waits_since", "evicted_at", "below_since"):
+            moment = getattr(self, word)
+            if moment is not None and moment > now:
+                setattr(self, word, now)
+        if self.again_at > now + longest:
+            self.again_at = now
+
     def is_blank(self) -> bool:
         """
         Tell whether there is nothing to remember.

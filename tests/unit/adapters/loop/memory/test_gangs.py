@@ -97,6 +97,20 @@ def test_a_refused_gang_waits_longer_each_time_and_forgets_it_when_bound():
     assert 0 == seen(memory, subject, NOW).backoff
 
 
+def test_a_clock_that_was_ahead_holds_up_nobody_once_it_is_right():
+    memory, subject, year = Memory(), gang("g", minimum=2), NOW + 3e7
+    here, steps = snapshot(gangs=[subject]), binds("g", "n0", "n0")
+    half = gang("g", minimum=2, running=["n0"], replicas=2)
+    memory.carried_out(here, receipts(steps, "done", "refused"), year)
+    assert 5 == seen(memory, replace(half, age=int(3e7)), year).backoff
+    memory.gangs["default/g"].evicted_at = year
+    now = seen(memory, half, NOW)
+    later = seen(memory, half, NOW + 70)
+
+    assert (0, 0, 0) == (now.backoff, now.stale_since, now.evicted_ago)
+    assert (0, 70, 70) == (later.backoff, later.stale_since, later.evicted_ago)
+
+
 def test_what_fails_in_passing_is_tried_at_once_where_it_was_to_be():
     memory = Memory()
     before = gang("g", minimum=3)
