@@ -79,7 +79,7 @@ class GangTable(dict[str, GangMemory]):
                 return gang
             held = self.of(gang, now)
         held.born, held.seen = held.born or born, now
-        held.set_back(now, BIND_BACKOFF.longest)
+        held.set_back(now, 2 * BIND_BACKOFF.longest)
         self._note(gang, held, now, live=live, below=below)
         held_for, held_first = self._holds.of(gang.key, now)
         return replace(

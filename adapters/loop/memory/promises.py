@@ -40,6 +40,14 @@ class Promise:
     until: float = 0.0
     devices: tuple[tuple[int, int], ...] = ()
 
+    def is_moving(self, now: float) -> bool:
+        """
+        Tell whether its pod is still to be made anew.
+
+        A clock that was set back ends that; those of two leaders differ by less.
+        """
+        return now < self.until <= now + 2 * MOVE_WITHIN
+
     @classmethod
     def of(cls, step: Operation) -> "Promise":
         """
@@ -102,7 +110,7 @@ class Promises:
         under_way = {
             pod: held
             for pod, held in self._held.items()
-            if held.until > now and (held.gang, held.node) not in taken
+            if held.is_moving(now) and (held.gang, held.node) not in taken
         }
         made = {
             step.pod: Promise.of(step)
@@ -238,7 +246,7 @@ def _reserved(
         pod = waiting.get(promise.pod)
         if pod is not None and promise.uid in {None, pod.uid}:
             places[promise.pod] = promise
-        elif promise.until > now:
+        elif promise.is_moving(now):
             if free:
                 places[free.pop(0)] = promise
             else:

@@ -316,8 +316,10 @@ def test_a_moved_pods_place_is_held_until_it_is_made_anew_under_any_name():
     anew = replace(anew, tree=replace(anew.tree, pods=pods))
     reserved = memory.applied(snapshot(nodes(2), [anew]), NOW + 2)
     late = memory.applied(snapshot(nodes(2), [leaves]), NOW + 121)
+    before = memory.applied(snapshot(nodes(2), [leaves]), NOW - 200)  # a clock set back
 
     assert 3 == held.nodes[1].used["nvidia.com/gpu"]
+    assert "nvidia.com/gpu" not in before.nodes[1].used
     assert ("Reserved", "n1") == (
         reserved.gangs[0].tree.pods[0].phase,
         reserved.gangs[0].tree.pods[0].node,
