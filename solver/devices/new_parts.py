@@ -63,15 +63,8 @@ class NewParts:
         Give rows of nodes once somebody has left them, summed up, with parts followed.
 
         Of the columns of parts only those that are ``asked`` are, where any are named.
-
-        Parameters
-        ----------
-        rows
-            All nodes as they are.
-        nodes
-            The node of each row.
-        left
-            The rows with what those gave back who left.
+        ``rows`` are all nodes as they are, ``left`` those of some ``nodes`` with what
+        was given back.
         """
         left = self._room.tied.after(rows, nodes, left)
         own = [self._room.gpu, *range(*self._room.devices.block.indices(rows.shape[1]))]

@@ -16,6 +16,7 @@ from statistics import median_high
 
 import numpy as np
 
+from models.devices.gpu_parts import GpuDevice
 from models.gangs import ON_A_NODE, Gang, Pod, PodPhase, PodSet, pod_sets
 from models.resources import Resources, num_gpus
 from solver.problem.node_room import After, Bools, Floats, Ints, NodeRoom
@@ -29,13 +30,16 @@ Seconds that what runs is taken to run on at least, where nobody knows.
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class EndKind:
     """
     Pods that end alike; ``path`` are the queues that pay for them, if any do.
+
+    Of parts it is known on which ``devices`` of their nodes they are.
     """
 
     requests: Resources
+    devices: tuple[GpuDevice, ...]
     path: tuple[str, ...]
     preemptible: bool
 
@@ -118,7 +122,14 @@ class Ends:
         rows = np.array([stage.room.row(dict(kind.requests)) for kind in self.kinds])
         here = self.nodes >= 0
         if here.any():
-            room.give_each(rows[self.kind_of[here]], self.nodes[here])
+            left = rows[self.kind_of[here]]
+            pods = zip(
+                self.kind_of[here].tolist(), self.nodes[here].tolist(), strict=True
+            )
+            for at, (kind, node) in enumerate(pods if stage.room.parts else ()):
+                if (one := self.kinds[kind]).devices:
+                    left[at] = stage.room.held(one.requests, one.devices, node)
+            room.give_each(left, self.nodes[here])
             gone = np.bincount(self.nodes[here], minlength=len(self.there))
             for at in np.flatnonzero(gone == self.there).tolist():
                 if parts := stage.room.parts:
@@ -194,19 +205,17 @@ def ends_of(problem: Problem, since: int = 0) -> Ends:
     List the pods that hold room, with when each was expected to end some seconds ago.
     """
     index = problem.room.index
-    kinds: dict[tuple[str, bool, bool, int], EndKind] = {}
-    numbers: dict[tuple[str, bool, bool, int], int] = {}
+    kinds: dict[object, EndKind] = {}
+    numbers: dict[object, int] = {}
     gangs: dict[str, int] = {}
     rows: list[tuple[int, int, int, int, int]] = []
     for gang, leaf, pod in _holding(problem.snapshot.gangs):
         runs = pod.phase is PodPhase.RUNNING
-        kind = (gang.queue, gang.preemptible, runs, id(leaf.requests))
+        kind = (gang.queue, gang.preemptible, runs, id(leaf.requests), pod.devices)
         if kind not in kinds:
             numbers[kind] = len(kinds)
             path = tuple(problem.queues.path(gang.queue)) if runs else ()
-            kinds[kind] = EndKind(
-                requests=leaf.requests, path=path, preemptible=gang.preemptible
-            )
+            kinds[kind] = EndKind(leaf.requests, pod.devices, path, gang.preemptible)
         time = _end(gang, pod, since)
         owner = gangs.setdefault(gang.key, len(gangs))
         node = index.get(pod.node or "", -1)

@@ -56,14 +56,8 @@ class Forecast:
         """
         Find the nodes on which a unit could start now, by hand; none where it cannot.
 
-        What has room and waits for its queue's limit only needs no nodes.
-
-        Parameters
-        ----------
-        unit
-            The gangs that start together.
-        taken
-            Nodes that are held for others.
+        What has room and waits for its queue's limit only needs no nodes.  Nodes that
+        are ``taken`` are held for others.
         """
         stage = stage_of(self._problem, unit, taken)
         hosts = _hosts(stage)

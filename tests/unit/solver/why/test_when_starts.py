@@ -15,6 +15,7 @@ from models.resources import format_duration
 from solver import when_starts
 from solver.round import decide
 from tests.helpers.build import RACK, gang, nodes, queue, selector, snapshot
+from tests.helpers.rounds.parts import fraction, part_gang, sharing
 
 CALM = Evict(preempt=False, reclaim=False, consolidate=False)
 
@@ -33,6 +34,16 @@ def test_it_starts_when_what_runs_must_have_ended():
 
     assert 3600 == found.latest
     assert "at the latest in 1h, if nobody more important comes" == found.sentence
+
+
+def test_a_shared_gpu_is_whole_again_once_its_last_part_has_ended():
+    parts = [
+        part_gang(name, fraction(500), ("n0", 0), max_runtime=seconds)
+        for name, seconds in (("short", 600), ("long", 3600))
+    ]
+    late = gang("late", gpus=2)
+
+    assert 3600 == when(snapshot([sharing()], [*parts, late]), "late").latest
 
 
 def test_nobody_knows_when_what_runs_has_no_limit():
