@@ -32,16 +32,7 @@ def dealt(
     """
     Deal the devices of one node to pods that it holds.
 
-    Parameters
-    ----------
-    node
-        The node.
-    states
-        What its devices have left.
-    pods
-        Those that get parts of them.
-    last
-        Idle devices that are opened after others.
+    ``states`` are what they have left; idle ones that are ``last`` are opened last.
     """
     by_sort: dict[str, list[Pod]] = {}
     for name, part in sorted(pods):

@@ -109,14 +109,7 @@ class Fragments:
         """
         Say of some nodes what is of no use there.
 
-        Parameters
-        ----------
-        nodes
-            Their numbers.
-        rows
-            What each has left, all that is new but parts taken.
-        parts
-            The parts that are new on each.
+        ``rows`` are what each has left, all that is new but ``parts`` taken.
         """
         every = zip(nodes.tolist(), rows, parts, strict=True)
         found = [self.dealing(*each).value for each in every]

@@ -37,12 +37,7 @@ class Turns:
         """
         Tell whether a unit has waited for longer than its turn holds up all others.
 
-        Parameters
-        ----------
-        unit
-            The gangs that start together.
-        idle
-            The GPU-seconds that idle until it can start.
+        Until it can start so many GPU-seconds are ``idle``.
         """
         others = self._waiting.total() - 1
         work = others * idle + self._more_than_others(unit) * self._run_time

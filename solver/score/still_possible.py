@@ -89,12 +89,7 @@ def widest_bound(problem: Problem, key: TierKey) -> int:
     """
     Give a bound of one tier that holds whatever is evicted and reserved.
 
-    Parameters
-    ----------
-    problem
-        The round before anything was frozen.
-    key
-        The tier.
+    The ``problem`` is the round before anything was frozen.
     """
     match key.name:
         case name if name in LOSSES:

@@ -6,6 +6,7 @@ is guessed: without either nobody can say.
 """
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
@@ -212,7 +213,8 @@ class StartsAsked:
         Give the heads for which nodes are held, with when they start at the latest.
 
         Nobody knows where what should have ended is on them, or in a queue's limit, nor
-        where others may use them: in this plan, where one waits that has room now.
+        where others may use them: in this plan, where one waits that has room now.  Nor
+        does anybody of a limit, or of room kept by others, that is left to several.
         """
         problem = self._problem
         index, queues = problem.room.index, problem.queues
@@ -222,6 +224,7 @@ class StartsAsked:
         within = {name for gang in late for name in queues.path(gang.queue)}
         rules = {x: queues.queues[x].resources.values() for x in within}
         within = {x for x in within if any(r.limit is not None for r in rules[x])}
+        within |= _contested(problem)
         kept = keep(problem, promises_of(problem))
         return {
             x.key: x.start
@@ -229,6 +232,24 @@ class StartsAsked:
             if x.start and on.isdisjoint(x.nodes)
             if within.isdisjoint(queues.path(problem.gangs[x.key].queue))
         }
+
+
+def _contested(problem: Problem) -> set[str]:
+    """
+    Name the queues whose limits leave less than all that waits below them asks for.
+    """
+    queues, asked = problem.queues, Counter[tuple[str, str]]()
+    for state in (state for unit in problem.units for state in unit.states):
+        for leaf in state.leaves:
+            for name in queues.path(state.gang.queue):
+                for resource, amount in leaf.pod_set.requests.items():
+                    asked[name, resource] += amount * len(leaf.pending)
+    return {
+        name
+        for (name, resource), wanted in asked.items()
+        if (limit := queues.queues[name].rule(resource).limit) is not None
+        and wanted > limit - queues.running.get(name, {}).get(resource, 0)
+    }
 
 
 def _unless_it_ends(unit: Unit, said: WhenStarts) -> WhenStarts:

@@ -86,12 +86,7 @@ class HandRights:
         """
         Count starts that are decided, those that ask for the same at one go.
 
-        Parameters
-        ----------
-        starts
-            Units, whether they are entitled, and whether they are guaranteed.
-        places
-            Where the pods of their gangs lie.
+        Of each unit it is said whether it is entitled, and whether it is guaranteed.
         """
         batches: Counter[tuple[str, int, bool, tuple[tuple[str, int], ...]]] = Counter()
         for unit, entitled, guaranteed in starts:

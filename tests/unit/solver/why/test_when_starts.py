@@ -46,6 +46,23 @@ def test_a_shared_gpu_is_whole_again_once_its_last_part_has_ended():
     assert 3600 == when(snapshot([sharing()], [*parts, late]), "late").latest
 
 
+def test_a_head_has_no_sure_start_where_others_may_use_up_the_limit_of_its_queue():
+    kept = Policy(evict=CALM, waiting=WaitingPolicy(outweigh=0))
+
+    def told(limit):
+        gangs = [
+            gang("r", queue="q", gpus=8, running=["n0"], max_runtime=3600),
+            gang("head", queue="q", gpus=8, passed_over=86400),
+            gang("late", queue="q", gpus=8, age=9),
+        ]
+        case = snapshot(nodes(1), gangs, [queue("q", limit=limit)])
+        return when(case, "head", kept)
+
+    assert "nodes are held" in told(None).sentence
+    assert "nodes are held" in told(24).sentence
+    assert "nodes are held" not in told(16).sentence
+
+
 def test_nobody_knows_when_what_runs_has_no_limit():
     found = when(snapshot(nodes(1), [running("r", None), gang("a", gpus=8)]), "a")
 
