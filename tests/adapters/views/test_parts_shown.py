@@ -116,7 +116,7 @@ def test_a_remedy_names_gpus_and_their_price_as_files_do(tmp_path, capsys):
 
     more = {"change": "limit", "queue": "q", "resource": GPU}
     assert [more | {"by": 1}] == why["remedies"][0]["changes"]
-    assert [more | {"by": 0.5}] == best["changes"]
+    assert [more | {"by": 1}] == best["changes"]
     assert 1 == best["price"]
 
 
