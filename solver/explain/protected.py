@@ -22,6 +22,7 @@ from solver.effort.budget import Budget
 from solver.evict.freeze import requests_of
 from solver.evict.gathering import victims_of
 from solver.evict.open_step import may_claim, open_step, was_evicted
+from solver.evict.settled import is_settled
 from solver.evict.stale import stale_gangs
 from solver.evict.victims import Account, Victim, Victims, vacated
 from solver.explain.could_start_alone import Alone
@@ -81,6 +82,8 @@ class Protection:
 
         It is proven that nobody starts as entitled, or that too little would leave.
         """
+        if not self._protects:
+            return None
         if not (is_proven or self._never_enough(unit)) or not self._try_once():
             return None
         draft = self._by_hand(self._lifted, unit)
@@ -146,6 +149,10 @@ class Protection:
         return {name: amount + freed[name] for name, amount in known if name in freed}
 
     @cached_property
+    def _protects(self) -> bool:
+        return protects_somebody(self._problem)
+
+    @cached_property
     def _lifted(self) -> Problem:
         return without_protection(self._problem)
 
@@ -185,6 +192,26 @@ def _freed(problem: Problem, exits: Sequence[Exit], resource: str) -> int:
     held += pieces_of(nodes, [one.pod for one in exits])
     shared = resource == GPU_SHARE
     return sum(shares_asked(x) if shared else x.get(resource, 0) for x in held)
+
+
+def protects_somebody(problem: Problem) -> bool:
+    """
+    Tell whether anything keeps somebody where it runs, who could leave otherwise.
+    """
+    evict, snapshot, tree = problem.policy.evict, problem.snapshot, problem.queues
+    return (
+        protecting_nobody(evict) != evict
+        or bool(snapshot.budgets)
+        or is_settled(snapshot, problem.policy)
+        or not all(gang.preemptible for gang in snapshot.gangs)
+        or any(
+            queue.reclaim_min_runtime > 0 or queue.preempt_min_runtime > 0
+            for queue in tree.queues.values()
+        )
+        or any(
+            tree.is_over(at, r) for at, q in tree.queues.items() for r in q.resources
+        )
+    )
 
 
 def without_protection(problem: Problem) -> Problem:
