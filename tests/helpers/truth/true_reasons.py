@@ -13,7 +13,7 @@ from exact.facts import bounding, outsiders
 from exact.trees import least_value
 from models.devices.gpu_parts import is_reckoned
 from models.eviction_bounds import bounds_leaving, protecting_nobody
-from models.gangs import Gang, Pod, PodPhase, pod_sets
+from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
 from models.plan import GangLine, Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
@@ -186,18 +186,32 @@ class Truth:
         """
         Tell whether some pod of a gang may be on a node, beside those that run there.
         """
-        leaves = list(pod_sets(gang.tree))
         here = [
             leaf
-            for leaf in leaves
+            for leaf in pod_sets(gang.tree)
             for pod in leaf.pods
             if pod.phase is PodPhase.RUNNING and pod.node == node.name
         ]
         return any(
             leaf.demand.allows(node)
             and not any(leaf.exclusive or other.exclusive for other in here)
-            for leaf in leaves
+            for leaf in self._confined(gang.tree, node)
         )
+
+    def _confined(self, tree, node):
+        """
+        Walk the leaves whose pods need no domain that a node is in none of.
+        """
+        level = None if tree.topology is None else tree.topology.required
+        if level and not any(
+            one.domain(node.labels, level) for one in self.snapshot.topologies
+        ):
+            return
+        if isinstance(tree, PodSet):
+            yield tree
+        else:
+            for child in tree.children:
+                yield from self._confined(child, node)
 
     @property
     def _share_places(self):
