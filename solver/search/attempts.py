@@ -130,17 +130,20 @@ class Attempts:
         hint_answer(model, answer)
         return answer
 
-    def has_none(self, model: cp_model.CpModel, share: float) -> bool:
+    def any_solution(
+        self, model: cp_model.CpModel, share: float
+    ) -> tuple[bool, Answer | None]:
         """
-        Tell whether it is proven that a model without an objective has no solution.
+        Ask a model without an objective for a solution; tell whether there is none.
         """
         limit, manner = min(share, self.budget.left), self.routine(model).turns[0]
         if limit <= 0:
-            return False
+            return False, None
         solver = solver_of(self.budget, manner, 0.0, limit, self.tuning)
         status = solver.solve(model)
         self.budget.charge(solver.deterministic_time)
-        return bool(status == cp_model.INFEASIBLE)
+        found = status in {cp_model.OPTIMAL, cp_model.FEASIBLE}
+        return bool(status == cp_model.INFEASIBLE), Answer(solver) if found else None
 
     def _turn(
         self,

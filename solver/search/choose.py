@@ -188,7 +188,7 @@ class _Choice:
 
     def _is_best(self, at: int) -> bool:
         """
-        Ask once for any better round in the tiers from one on.
+        Ask once for any better round in the tiers from one on; start from it if so.
         """
         keys, values = self.found.keys[at:], self.found.values[at:]
         rows = [self.encoding.tier(key) for key in keys]
@@ -198,8 +198,10 @@ class _Choice:
         require_better(model, zip(keys, rows, values, strict=True))
         self.watch.lap("build")
         limit = self.budget.left * self.tuning.open_part
-        is_best = self.attempts.has_none(model, limit)
+        is_best, answer = self.attempts.any_solution(model, limit)
         self.watch.lap("search")
+        if answer is not None:
+            hint_answer(self.encoding.model, answer)
         return is_best
 
     def _is_sure(self, at: int) -> bool:

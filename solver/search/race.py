@@ -39,12 +39,13 @@ class Answer:
 
 def hint_answer(model: cp_model.CpModel, answer: Answer) -> None:
     """
-    Tell a model an answer as its first solution.
+    Tell a model an answer as its first solution, or one of a model with more to it.
     """
     model.clear_hints()  # type: ignore[no-untyped-call]
     hints = model.proto.solution_hint
-    hints.vars.extend(range(len(answer.values)))
-    hints.values.extend(answer.values)
+    values = answer.values[: len(model.proto.variables)]
+    hints.vars.extend(range(len(values)))
+    hints.values.extend(values)
 
 
 class Race:

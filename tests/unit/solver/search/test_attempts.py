@@ -16,7 +16,7 @@ from solver.score.tier import TierKey
 from solver.search.attempts import Attempts
 from solver.search.goal import Goal, whole
 from solver.search.parameters import Presolve, routine_of
-from solver.search.race import Race
+from solver.search.race import Race, hint_answer
 from solver.tuning import DEFAULT
 
 WEIGHTS = (31, 29, 23, 19, 17, 13, 11, 7)
@@ -85,7 +85,9 @@ def test_it_is_asked_once_whether_any_tier_could_be_better(sums, left, none):
     require_better(model, rows)
 
     attempts = Attempts(budget(deterministic=left), DEFAULT.search)
-    assert attempts.has_none(model, 4.0) is none
+    proven, answer = attempts.any_solution(model, 4.0)
+    assert proven is none
+    assert (answer is None) == (none or not left)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -186,3 +188,15 @@ def test_where_others_may_leave_all_manners_presolve_but_for_huge_models(
 
     assert manners == len(turns)
     assert (manners == 2) == all(x.presolve is not Presolve.NONE for x in turns)
+
+
+def test_an_answer_of_a_larger_model_is_a_hint_for_what_it_was_made_of():
+    model, taken = knapsack()
+    larger = model.clone()
+    larger.add(larger.new_bool_var("") == 1)
+    _, answer = Attempts(budget(), DEFAULT.search).any_solution(larger, 1.0)
+
+    assert answer is not None
+    hint_answer(model, answer)
+
+    assert [x.index for x in taken] == [*model.proto.solution_hint.vars]
