@@ -198,19 +198,11 @@ def protects_somebody(problem: Problem) -> bool:
     """
     Tell whether anything keeps somebody where it runs, who could leave otherwise.
     """
-    evict, snapshot, tree = problem.policy.evict, problem.snapshot, problem.queues
-    return (
-        protecting_nobody(evict) != evict
-        or bool(snapshot.budgets)
-        or is_settled(snapshot, problem.policy)
-        or not all(gang.preemptible for gang in snapshot.gangs)
-        or any(
-            queue.reclaim_min_runtime > 0 or queue.preempt_min_runtime > 0
-            for queue in tree.queues.values()
-        )
-        or any(
-            tree.is_over(at, r) for at, q in tree.queues.items() for r in q.resources
-        )
+    bare, policy = without_protection(problem), problem.policy
+    unsettled = replace(problem.snapshot, unchanged_for=None)
+    return is_settled(problem.snapshot, policy) or (
+        (bare.snapshot, bare.policy, bare.queues.queues)
+        != (unsettled, policy, problem.queues.queues)
     )
 
 
@@ -224,7 +216,10 @@ def without_protection(problem: Problem) -> Problem:
     waits = {state.gang.queue for unit in problem.units for state in unit.states}
     mine = {name for queue in waits for name in tree.path(queue)}
     snapshot = problem.snapshot
-    gangs = tuple(replace(gang, preemptible=True) for gang in snapshot.gangs)
+    gangs = tuple(
+        gang if gang.preemptible else replace(gang, preemptible=True)
+        for gang in snapshot.gangs
+    )
     bare = replace(snapshot, gangs=gangs, budgets=(), unchanged_for=None)
     queues = {}
     for at, queue in tree.queues.items():
