@@ -17,8 +17,16 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from models.devices.gpu_parts import WHOLE, GpuPart
-from models.documents.written import Demand, Mebibytes, Seconds, Thousandths
-from models.resources import Resources, format_quantity
+from models.documents.written import (
+    Count,
+    Demand,
+    Mebibytes,
+    Number,
+    Priority,
+    Seconds,
+    Thousandths,
+)
+from models.resources import LONGEST_SECONDS, Resources, format_quantity
 
 TierName = Literal[
     "entitled",
@@ -64,11 +72,11 @@ class PolicyPart(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _no_truth_for_a_number(cls, value: object, info: ValidationInfo) -> object:
-        if isinstance(value, bool) and info.field_name not in cls._truths():
-            shown = str(value).lower()
-            raise PydanticCustomError(
-                "truth", "{value} is not a number", {"value": shown}
-            )
+        items = value if isinstance(value, list | tuple) else (value,)
+        truths = [str(one).lower() for one in items if isinstance(one, bool)]
+        if truths and info.field_name not in cls._truths():
+            found = {"value": truths[0]}
+            raise PydanticCustomError("truth", "{value} is not a number", found)
         return value
 
     @classmethod
@@ -89,10 +97,12 @@ class Evict(PolicyPart):
     consolidate: bool = True
     stale: bool = True
     stale_after: Seconds = Field(60, alias="staleAfter")
-    max_pods: int | None = Field(None, alias="maxPods", ge=0)
-    max_gangs: int | None = Field(None, alias="maxGangs", ge=0)
-    max_moves: int | None = Field(16, alias="maxMoves", ge=0)
-    max_lost_per_gpu: int | None = Field(None, alias="maxLostPerGpu", ge=0)
+    max_pods: Number | None = Field(None, alias="maxPods")
+    max_gangs: Number | None = Field(None, alias="maxGangs")
+    max_moves: Number | None = Field(16, alias="maxMoves")
+    max_lost_per_gpu: int | None = Field(
+        None, alias="maxLostPerGpu", ge=0, le=LONGEST_SECONDS
+    )
     again: Seconds = 0
     lent_for: Seconds = Field(0, alias="lentFor")
 
@@ -116,11 +126,11 @@ class WaitingPolicy(PolicyPart):
     """
 
     protect_after: Seconds = Field(3600, alias="protectAfter")
-    heads: int = Field(1, ge=0)
+    heads: Number = 1
     heads_of: Literal["queue", "cluster"] = Field("queue", alias="headsOf")
-    firm: int = Field(1, ge=0)
+    firm: Number = 1
     firm_after: Seconds | None = Field(None, alias="firmAfter")
-    gpus: int = Field(0, ge=0)
+    gpus: Number = 0
     slip: float = Field(2.0, ge=1, le=1000)
     budget: float = Field(0.02, ge=0, le=1)
     window: Seconds = Field(86400, gt=0)
@@ -203,7 +213,7 @@ class ListedPod(PolicyPart):
     requests: Demand = Field(default_factory=dict)
     gpu: TypicalGpu | None = None
     models: tuple[str, ...] = ()
-    count: int = Field(1, ge=1)
+    count: Count = 1
 
     @field_serializer("requests")
     def _as_written(self, value: Resources) -> dict[str, str]:
@@ -222,17 +232,13 @@ class Tier(PolicyPart):
     name: TierName
     gap: float | None = Field(None, ge=0, lt=1)
     after: Seconds | None = None
-    gpus: int | None = Field(None, ge=0)
+    gpus: Number | None = None
     pods: tuple[ListedPod, ...] = ()
 
     @model_validator(mode="after")
-    def _only_fragments_have_pods(self) -> "Tier":
+    def _no_options_of_others(self) -> "Tier":
         if self.pods and self.name != "expected-fragments":
             raise ValueError("pods are an option of expected-fragments only")
-        return self
-
-    @model_validator(mode="after")
-    def _only_late_has_times(self) -> "Tier":
         if self.name == "late" and self.after is None:
             raise ValueError("say after how long late is, as {name: late, after: 10d}")
         if self.name != "late" and (self.after, self.gpus) != (None, None):
@@ -274,19 +280,19 @@ class Prices(PolicyPart):
     hour, of ``move`` and ``pods`` a pod, else a change.
     """
 
-    quota: int = Field(1, ge=0)
-    limit: int = Field(1, ge=0)
-    open: int = Field(2, ge=0)
-    tolerate: int = Field(2, ge=0)
-    label: int = Field(2, ge=0)
-    wait: int = Field(1, ge=0)
-    move: int = Field(3, ge=0)
-    level: int = Field(4, ge=0)
-    pods: int = Field(4, ge=0)
-    weight: int = Field(5, ge=0)
-    priority: int = Field(6, ge=0)
-    evict: int = Field(8, ge=0)
-    nodes: int = Field(20, ge=0)
+    quota: Number = 1
+    limit: Number = 1
+    open: Number = 2
+    tolerate: Number = 2
+    label: Number = 2
+    wait: Number = 1
+    move: Number = 3
+    level: Number = 4
+    pods: Number = 4
+    weight: Number = 5
+    priority: Number = 6
+    evict: Number = 8
+    nodes: Number = 20
 
 
 class Policy(PolicyPart):
@@ -296,7 +302,7 @@ class Policy(PolicyPart):
 
     tiers: tuple[TierEntry, ...] = tuple(Tier(name=name) for name in DEFAULT_TIERS)
     evict: Evict = Evict()
-    bands: tuple[int, ...] | None = Field(None, max_length=MOST_BANDS - 1)
+    bands: tuple[Priority, ...] | None = Field(None, max_length=MOST_BANDS - 1)
     ageing: tuple[AgeStep, ...] = Field(DEFAULT_AGEING, min_length=1, max_length=8)
     waiting: WaitingPolicy = WaitingPolicy()
     shares: SharesPolicy = SharesPolicy()

@@ -266,6 +266,11 @@ CASES = {
     "a grace below nothing": (policy(evict={"staleAfter": "-1s"}), "staleAfter", ""),
     "a switch that is no truth": (policy(evict={"reclaim": None}), "evict.reclaim", ""),
     "unknown tier": (policy(tiers=["gpu"]), "policy.tiers[0]", 'mean "gpus"'),
+    "more evictions than pods": (policy(evict={"maxPods": 10**7}), "maxPods", "large"),
+    "a loss without end": (policy(evict={"maxLostPerGpu": 10**30}), "PerGpu", "large"),
+    "more heads than gangs": (policy(waiting={"heads": 10**30}), "heads", "too large"),
+    "a band above all": (policy(bands=[2**31]), "policy.bands[0]", "too large"),
+    "a truth for a band": (policy(bands=[9, True]), "policy.bands", "not a number"),
     "a truth for a number of the policy": (policy(seed=True), "seed", "not a number"),
     "ages that fall": (
         policy(ageing=[{"after": 9, "quarters": 4}, {"after": 5, "quarters": 5}]),
