@@ -24,7 +24,7 @@ def lent_gangs(evidence: Evidence) -> Iterator[Violation]:
     named: dict[str, set[str]] = {}
     for step in evidence.steps:
         operation = step.operation
-        if step.takes and operation.rule == LEND:
+        if step.takes and operation.op == "Evict" and operation.rule == LEND:
             named.setdefault(operation.gang, set()).update(operation.beneficiaries)
     for key, heads in sorted(named.items()):
         for problem in _wrong(evidence, evidence.losses[key], heads):

@@ -47,6 +47,9 @@ def rules():
         yield broken(
             "eviction-rule", ONE, made(step, reserve("w-0")), made(*GOOD), label
         )
+    lent = made(move("v-0", "n0", "n1", rule="lend"), reserve("w-0"))
+    lends = {"policy": evicting(lentFor="1h"), "allowing": POLICY}
+    yield broken("eviction-rule", ONE, lent, made(*GOOD), "the rule of lenders", **lends)
 
 
 def switches():
