@@ -51,7 +51,8 @@ def change_document(  # noqa: PLR0911 - one for each
         case MoreMoves():
             return {"change": "move", "pods": change.pods}
         case PassedTime():
-            return {"change": "wait", "seconds": change.seconds}
+            moment = change.seconds
+            return {"change": "wait", "seconds": moment, "until": moment}
         case _:
             word, more = _of_gang(change)
             return {"change": word, "gang": change.gang, **more}
@@ -76,13 +77,15 @@ def _of_gang(change: GangChange) -> tuple[str, dict[str, Any]]:
 
 def _amount(change: QueueRule) -> dict[str, float | None]:
     """
-    Give what an amount becomes, or by how much it changes; no number is unlimited.
+    Give by how much an amount changes, or what it becomes; no number is unlimited.
     """
-    word, amount = "by", change.amount.by
-    if amount is None:
-        word, amount = "to", change.amount.value
+    amounts = {"by": change.amount.by, "to": change.amount.value}
+    said = [word for word, n in amounts.items() if n is not None]
     return {
-        word: amount if change.field == "weight" else number(change.resource, amount)
+        word: amounts[word]
+        if change.field == "weight"
+        else number(change.resource, amounts[word])
+        for word in said or ["to"]
     }
 
 

@@ -12,6 +12,8 @@ from models.changes.refused import ChangeRefusedError
 class NewAmount:
     """
     The ``value`` that a number gets, or ``by`` how much it changes; none is unlimited.
+
+    Where both are said, ``value`` is what comes of it.
     """
 
     value: int | None = None

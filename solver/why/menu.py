@@ -110,7 +110,7 @@ def _of_weights(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLi
             def change(
                 by: int, at: str = name, what: str = resource, was: int = weight
             ) -> Change:
-                more = NewAmount(value=was * 2**by)
+                more = NewAmount(value=was * 2**by, by=was * 2**by - was)
                 return QueueRule(field="weight", queue=at, resource=what, amount=more)
 
             yield MenuLine(

@@ -49,7 +49,7 @@ def rules():
         )
     lent = made(move("v-0", "n0", "n1", rule="lend"), reserve("w-0"))
     lends = {"policy": evicting(lentFor="1h"), "allowing": POLICY}
-    yield broken("eviction-rule", ONE, lent, made(*GOOD), "the rule of lenders", **lends)
+    yield broken("eviction-rule", ONE, lent, made(*GOOD), "a lender", **lends)
 
 
 def switches():
