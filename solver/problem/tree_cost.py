@@ -45,15 +45,15 @@ class Need:
         self.have = have
         self.reached = reached
 
-    def least(self) -> int | None:
+    def least(self, at: int = 0) -> int | None:
         """
-        Give the least cost of a satisfied root; none when there is no way.
+        Give the least cost of a satisfied root, or subtree; none if there is no way.
         """
-        root = self.state.nodes[0]
+        root = self.state.nodes[at]
         if any(node.min_pods > node.counted for node in self.state.nodes):
-            best = int(self._table(0, _missing(root)).min())
+            best = int(self._table(at, _missing(root)).min())
             return None if best >= NEVER else best
-        return self._cheapest(0)
+        return self._cheapest(at)
 
     # --- without numbers of pods ----------------------------------------------
 

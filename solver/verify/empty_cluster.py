@@ -4,11 +4,12 @@ What an empty cluster could hold of a gang: arithmetic on kinds of nodes.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from models.devices.gpu_parts import is_part, part_named
 from models.gangs import Gang, Group, PodSet, Tree, pod_sets
 from models.nodes import Node, NodeDemand, Taint
+from models.resources import PODS
 from models.snapshot import Snapshot
 from models.topology import Domain
 from solver.verify.devices.empty_devices import num_alone
@@ -190,6 +191,10 @@ class Emptiness:
             least_core(gang, before, offers, resource)
             <= sum(max(0, kind.room[resource]) * kind.number for kind in kinds)
             for resource in self.resources
+        ) and all(
+            least_core(replace(gang, tree=pods), before, offers, PODS)
+            <= self._places_of(leaf, level)[domain]
+            for leaf, pods in alike(gang)
         )
 
     def _places_of(self, leaf: PodSet, level: Level | None) -> Counter[Domain | None]:
@@ -202,6 +207,26 @@ class Emptiness:
                     places[domain] += _per_node(leaf, kind) * kind.number
             self._places[key] = places
         return self._places[key]
+
+
+def alike(gang: Gang) -> Iterator[tuple[PodSet, Tree]]:
+    """
+    List a leaf of each shape that several leaves have, with a tree that counts those.
+
+    Their pods share the places that there are for that shape.
+    """
+    shapes = Counter(map(_shape, pod_sets(gang.tree)))
+    for leaf in pod_sets(gang.tree):
+        shape = _shape(leaf)
+        if shapes[shape] > 1:
+            yield leaf, _counting(gang.tree, shape)
+            del shapes[shape]
+
+
+def _counting(tree: Tree, shape: _Shape) -> Tree:
+    if isinstance(tree, PodSet):
+        return replace(tree, requests={PODS: 1} if _shape(tree) == shape else {})
+    return replace(tree, children=tuple(_counting(x, shape) for x in tree.children))
 
 
 def _shape(leaf: PodSet) -> _Shape:

@@ -2,7 +2,8 @@
 Room in one domain: how much of a resource the best one has, and how much is needed.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from solver.problem.gang_state import Standing
 from solver.problem.node_room import Bools, Ints, num_fitting
 from solver.problem.problem import Problem, Unit
 from solver.problem.running_domains import running_cells
+from solver.problem.tree_cost import Need
 from solver.why.worlds import offered
 
 
@@ -30,7 +32,7 @@ def in_one_domain(problem: Problem, unit: Unit, topology: str, level: str) -> Bl
     found = [
         one
         for state, at in _demands(unit, topology, level)
-        for one in _of_node(problem, unit, state, at, cells)
+        for one in _of_node(problem, unit, state, at, cells, level)
     ]
     return max(found, key=_lack)
 
@@ -42,42 +44,36 @@ def _demands(unit: Unit, topology: str, level: str) -> Iterator[tuple[Standing, 
     for state in unit.states:
         for at, node in enumerate(state.nodes):
             demand = node.topology
-            if demand is not None and (demand.topology, demand.required) == (
-                topology,
-                level,
-            ):
+            if demand and (demand.topology, demand.required) == (topology, level):
                 yield state, at
 
 
 def _of_node(
-    problem: Problem, unit: Unit, state: Standing, at: int, cells: Cells
+    problem: Problem, unit: Unit, state: Standing, at: int, cells: Cells, level: str
 ) -> Iterator[Blocker]:
     """
     Walk what one tree node needs in one domain: each resource, and then places.
     """
-    node = state.nodes[at]
-    demand = node.topology
-    assert demand is not None
-    assert demand.required is not None
-    level = demand.required
-    used = running_cells(problem, state, node, level)
+    used = running_cells(problem, state, state.nodes[at], level)
     may = np.ones(len(cells.names), dtype=bool)
     may[0] = False
     if used:
         may[:] = False
         may[[cell for cell in used if cell]] = True
+
+    def least(prices: Sequence[int]) -> int:
+        have = [len(leaf.pending) for leaf in state.leaves]
+        return Need(state, prices, have, {}).least(at) or 0
+
     inside = matching(problem, unit)
     there = offered(problem.room)
     for column, resource in enumerate(problem.room.resources):
-        needs = sum(
-            state.leaves[i].need * state.leaves[i].pod_set.requests.get(resource, 0)
-            for i in node.leaves
-        )
+        needs = least([x.pod_set.requests.get(resource, 0) for x in state.leaves])
         free = _best(problem.room.now[:, column], inside, cells, may)
         most = _best(there[:, column], inside, cells, may)
         if needs:
             yield _entry(level, resource, needs, free, most)
-    needs = sum(state.leaves[i].need for i in node.leaves)
+    needs = least([1] * len(state.leaves))
     yield _entry(
         level,
         "pods",
@@ -122,13 +118,16 @@ def _places(
 ) -> int:
     """
     Count for how many of the pods that it needs a tree node has places in one domain.
+
+    Leaves alike share theirs.
     """
-    total = np.zeros(len(cells.names))
+    total, shapes, needs = np.zeros(len(cells.names)), problem.shapes, Counter[int]()
     for i in state.nodes[at].leaves:
-        shape = problem.shapes.of_leaf[state.key, i]
-        counts = num_fitting(room, problem.shapes.requests[shape])
-        if state.leaves[i].pod_set.exclusive:
+        leaf = state.leaves[i]
+        needs[shapes.of_leaf[state.key, i]] += leaf.need or len(leaf.pending)
+    for shape, need in needs.items():
+        counts = num_fitting(room, shapes.requests[shape]) * shapes.allowed[shape]
+        if shapes.items[shape].exclusive:
             counts = np.minimum(counts, 1)
-        counts = np.where(problem.shapes.allowed[shape], counts, 0)
-        total += np.minimum(cells.sums(counts), state.leaves[i].need)
+        total += np.minimum(cells.sums(counts), need)
     return int(total[may].max(initial=0))

@@ -2,6 +2,7 @@
 Who can never start in this cluster, with the numbers that say so.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -45,16 +46,14 @@ def structural_reasons(
 
 
 def _no_fitting_node(state: Standing, possible: Possible) -> Waiting | None:
-    places = possible.available(state)
-    if (
-        least_need(state, lambda _: 1, lambda i: _all_or_none(state, i, places))
-        is not None
-    ):
+    shapes = possible.alike(state)
+    places = [possible.total(shape) for shape in shapes]
+    whole = [len(x.pending) if places[i] else 0 for i, x in enumerate(state.leaves)]
+    if least_need(state, lambda _: 1, whole.__getitem__) is not None:
         return None
     for at, leaf in enumerate(state.leaves):
-        if leaf.pending and not places(at):
-            shape = possible.shapes.of_leaf[state.key, at]
-            facts: Facts = {"leaf": at, **possible.why_nowhere(shape)}
+        if leaf.pending and not places[at]:
+            facts: Facts = {"leaf": at, **possible.why_nowhere(shapes[at])}
             return Waiting(Reason.NO_FITTING_NODE, facts)
     return None
 
@@ -71,10 +70,6 @@ def _with_own_pod(state: Standing, waiting: Waiting) -> Waiting:
     return Waiting(waiting.reason, {"pod": pod, **facts})
 
 
-def _all_or_none(state: Standing, leaf: int, places: Callable[[int], int]) -> int:
-    return len(state.leaves[leaf].pending) if places(leaf) else 0
-
-
 def _exceeds_cluster(state: Standing, possible: Possible) -> Waiting | None:
     totals = possible.sums(state)
     for column, name in enumerate(possible.room.resources):
@@ -82,12 +77,33 @@ def _exceeds_cluster(state: Standing, possible: Possible) -> Waiting | None:
         if needs > total:
             facts: Facts = {"resource": name, "needs": needs, "total": total}
             return Waiting(Reason.DEMAND_EXCEEDS_CLUSTER, facts)
-    places = possible.available(state)
-    if least_need(state, lambda _: 1, places) is not None:
+    alike = possible.alike(state)
+    places = [possible.total(shape) for shape in alike]
+    if _is_enough(state, alike, places):
         return None
-    counts = [places(i) for i in range(len(state.leaves))]
-    short = _pods_short(state, [counts])
+    short = _pods_short(state, alike, [places])
     return Waiting(Reason.DEMAND_EXCEEDS_CLUSTER, short.facts("total"))
+
+
+def _pending(state: Standing, alike: Sequence[int]) -> Counter[int]:
+    pairs = zip(alike, state.leaves, strict=True)
+    return Counter(shape for shape, leaf in pairs for _ in leaf.pending)
+
+
+def _is_enough(state: Standing, alike: Sequence[int], places: Sequence[int]) -> bool:
+    """
+    Tell whether so many places per leaf let a gang start; leaves alike share theirs.
+    """
+    have = [min(len(x.pending), n) for x, n in zip(state.leaves, places, strict=True)]
+    if least_need(state, lambda _: 1, have.__getitem__) is None:
+        return False
+    most = dict(zip(alike, places, strict=True))
+    short = [x for x, pods in _pending(state, alike).items() if pods > most[x]]
+    needs = [
+        least_need(state, [y == x for y in alike].__getitem__, have.__getitem__) or 0
+        for x in short
+    ]
+    return all(n <= most[x] for x, n in zip(short, needs, strict=True))
 
 
 def needed(
@@ -120,15 +136,15 @@ class _Short:
         return facts | ({"where": self.where} if self.where else {})
 
 
-def _pods_short(state: Standing, places: Sequence[Sequence[int]]) -> _Short:
+def _pods_short(
+    state: Standing, alike: Sequence[int], places: Sequence[Sequence[int]]
+) -> _Short:
     """
     Say of which leaf there are too few places everywhere, or of all of them together.
 
-    ``places`` are, for each choice of nodes, the number per leaf.
+    ``places`` are the number per leaf for each choice of nodes; those ``alike`` share.
     """
-    best = [
-        max((row[i] for row in places), default=0) for i in range(len(state.leaves))
-    ]
+    best = [max((row[i] for row in places), default=0) for i in range(len(alike))]
     choice = least_need(state, lambda _: 1) or 0
     short = [i for i, leaf in enumerate(state.leaves) if leaf.need > best[i]]
     if len(short) == 1:
@@ -136,13 +152,11 @@ def _pods_short(state: Standing, places: Sequence[Sequence[int]]) -> _Short:
         of_leaf = f" of {leaf.path}" if leaf.path else ""
         alone = " with a host each" if leaf.pod_set.exclusive else ""
         return _Short(leaf.need, best[short[0]], short[0], f"{of_leaf}{alone}")
-    most = max(
-        (
-            sum(min(leaf.need, row[i]) for i, leaf in enumerate(state.leaves))
-            for row in places
-        ),
-        default=0,
-    )
+    needs: Counter[int] = Counter()
+    for shape, leaf in zip(alike, state.leaves, strict=True):
+        needs[shape] += leaf.need or len(leaf.pending)
+    shared = [dict(zip(alike, row, strict=True)) for row in places]
+    most = max((sum((needs & Counter(x)).values()) for x in shared), default=0)
     return _Short(choice, min(most, choice - 1))
 
 
@@ -157,18 +171,14 @@ def _exceeds_domains(state: Standing, possible: Possible) -> Waiting | None:
     offers = possible.offers(state)
     if least_need(state, lambda _: 1, lambda i: offers[i]) is not None:
         return None
-    short = _pods_short(state, [offers])
+    short = _pods_short(state, range(len(offers)), [offers])
     found = [
-        (min(possible.best(state, i, *demand) for i in node.leaves), demand)
+        (possible.best(state, i, *demand), demand, i)
         for node, demand in zip(state.nodes, demands, strict=True)
         if demand is not None
-    ]
-    mine = [
-        (possible.best(state, i, *demand), demand)
-        for node, demand in zip(state.nodes, demands, strict=True)
         for i in node.leaves
-        if demand is not None and i == short.leaf
     ]
+    mine = [one for one in found if one[2] == short.leaf]
     return _too_small(possible, short.facts("largest"), *min(mine or found)[1])
 
 
@@ -198,11 +208,11 @@ def _exceeds_every_domain(
         if needs > largest:
             facts: Facts = {"resource": name, "needs": needs, "largest": largest}
             return _too_small(possible, facts, topology, level)
+    alike = possible.alike(state)
     rows = _rooms_of_domains(state, possible, topology, level)
-    for row in rows:
-        if least_need(state, lambda _: 1, row.__getitem__) is not None:
-            return None
-    short = _pods_short(state, rows)
+    if any(_is_enough(state, alike, row) for row in rows):
+        return None
+    short = _pods_short(state, alike, rows)
     return _too_small(possible, short.facts("largest"), topology, level)
 
 
@@ -212,20 +222,18 @@ def _rooms_of_domains(
     """
     List the numbers of places per leaf in one domain, each combination once.
     """
+    alike = possible.alike(state)
+    pods = _pending(state, alike)
     columns = [
-        np.minimum(
-            possible.per_domain(possible.shapes.of_leaf[state.key, i], topology, level),
-            len(leaf.pending),
-        )
-        for i, leaf in enumerate(state.leaves)
+        np.minimum(possible.per_domain(shape, topology, level), pods[shape])
+        for shape in alike
     ]
     rows = np.unique(np.stack(columns, axis=1), axis=0)
     return [[int(number) for number in row] for row in rows[::-1]]
 
 
 def _allowed_somewhere(state: Standing, possible: Possible) -> Bools:
-    rows = [possible.shapes.of_leaf[state.key, i] for i in range(len(state.leaves))]
-    return np.asarray(possible.shapes.allowed[rows].any(axis=0))
+    return np.asarray(possible.shapes.allowed[possible.alike(state)].any(axis=0))
 
 
 def _exceeds_quota(

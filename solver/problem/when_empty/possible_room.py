@@ -2,11 +2,12 @@
 What the cluster could hold if it were empty: places per shape, node and domain.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from models.resources import add
 from models.why.reasons import Facts
 from solver.problem.domains import Domains
 from solver.problem.gang_state import Standing, satisfied_after
@@ -67,7 +68,7 @@ class Possible:
         """
         Add up what all empty nodes have on which any pod of a gang may be.
         """
-        rows = [self.shapes.of_leaf[state.key, i] for i in range(len(state.leaves))]
+        rows = self.alike(state)
         items = [self.shapes.items[row] for row in rows]
         key = frozenset((item.demand, item.banned) for item in items)
         if key not in self._sums:
@@ -75,23 +76,18 @@ class Possible:
             self._sums[key] = self.room.empty[nodes].clip(min=0).sum(axis=0)
         return self._sums[key]
 
-    def available(self, state: Standing) -> Callable[[int], int]:
+    def alike(self, state: Standing) -> list[int]:
         """
-        Give per leaf how many of its pending pods empty nodes hold.
+        Give the shape of each leaf; those of equal ones share their places.
         """
-
-        def count(leaf: int) -> int:
-            places = self.total(self.shapes.of_leaf[state.key, leaf])
-            return min(len(state.leaves[leaf].pending), places)
-
-        return count
+        return [self.shapes.of_leaf[state.key, i] for i in range(len(state.leaves))]
 
     def offers(self, state: Standing) -> list[int]:
         """
         Cut the pending pods of each leaf to what empty nodes, and domains, hold.
         """
-        places = self.available(state)
-        counts = [places(i) for i in range(len(state.leaves))]
+        places = [self.total(shape) for shape in self.alike(state)]
+        counts = [min(len(x.pending), places[i]) for i, x in enumerate(state.leaves)]
         for node in state.nodes:
             demand = node.topology
             if demand is None or demand.required is None:
@@ -140,15 +136,11 @@ class Possible:
         total: Amounts = {}
         for state in states:
             amounts = total.setdefault(state.gang.queue, {})
-            for at in self._living_leaves(state):
-                leaf = state.leaves[at]
-                for name, amount in leaf.pod_set.requests.items():
-                    more = amount * len(leaf.pending)
-                    amounts[name] = amounts.get(name, 0) + more
+            for i, pods in enumerate(self.living(state) or ()):
+                leaf = state.leaves[i]
+                if pods:
+                    add(amounts, leaf.pod_set.requests, len(leaf.pending))
         return total
-
-    def _living_leaves(self, state: Standing) -> list[int]:
-        return [i for i, pods in enumerate(self.living(state) or ()) if pods]
 
     def why_nowhere(self, shape: int) -> Facts:
         """

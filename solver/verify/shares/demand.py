@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from models.gangs import Gang, Group, PodSet, pod_sets
 from models.memory.aged_gangs import still
-from solver.verify.empty_cluster import Emptiness, kinds_of, told_apart
+from solver.verify.empty_cluster import Emptiness, alike, kinds_of, told_apart
 from solver.verify.evidence import Evidence
 from solver.verify.gang_counts import (
     WAITING,
@@ -185,7 +185,7 @@ def _shares_hosts(hope: _Hope) -> bool:
 
 def _is_bounded_from_below(hope: _Hope, evidence: Evidence) -> bool:
     """
-    Tell whether a limit may rule a gang out although its least demand seems small.
+    Tell whether what bounds a gang may rule it out although its least demand is small.
 
     Minimums over groups and over pods are bounded apart, so a gang with both may need
     more than the judge can tell.
@@ -198,9 +198,15 @@ def _is_bounded_from_below(hope: _Hope, evidence: Evidence) -> bool:
         for name in evidence.path(hope.gang.queue)
         for resource in evidence.named
     )
-    return bool(kept_anywhere(evidence)) or any(
-        rule.limit is not None or (rule.quota is not None and not hope.gang.preemptible)
-        for rule in rules
+    shared = any(alike(hope.gang))
+    return (
+        shared
+        or bool(kept_anywhere(evidence))
+        or any(
+            rule.limit is not None
+            or (rule.quota is not None and not hope.gang.preemptible)
+            for rule in rules
+        )
     )
 
 

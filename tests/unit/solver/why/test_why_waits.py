@@ -147,6 +147,27 @@ def test_one_rack_is_too_small_though_two_are_not():
     )
 
 
+def test_roles_alike_share_the_places_of_a_rack():
+    racks = [node(f"n{i}", rack=f"r{i // 2}", zone="z") for i in range(4)]
+    roles = [leaf("m", 1, gpus=5), leaf("w", 2, gpus=5)]
+    found = why(snapshot(racks, [gang("a", *roles, topology=required())]), "a")
+
+    assert "needs 3 pods in one rack; the best one has 2 free, of 2 in all" == (
+        found.sentence
+    )
+
+
+def test_a_number_of_pods_of_any_role_is_what_one_rack_lacks():
+    racks = [node(f"n{i}", rack=f"r{i // 2}", zone="z") for i in range(4)]
+    roles = [leaf("m", 0, 2, gpus=4), leaf("w", 0, 3, gpus=3)]
+    asks = gang("a", *roles, min_groups=0, min_pods=5, topology=required())
+    found = why(snapshot(racks, [asks]), "a")
+
+    assert "needs 17 GPUs in one rack; the best one has 16 free, of 16 in all" == (
+        found.sentence
+    )
+
+
 def test_a_limit_is_named_with_its_queue_and_what_is_left():
     running = gang("runs", queue="q", gpus=4, running=["n0"])
     case = snapshot(
