@@ -64,7 +64,8 @@ class RoundOptions:
     phase as it begins.  Where it is ``explained``, gangs that wait say why, and the
     plan what it was made from; nothing else depends on either.  ``tuning`` has the
     numbers of the search, where they are not the usual ones; ``memo`` is what rounds of
-    one cluster share, and the plan does not depend on it.
+    one cluster share, and the plan does not depend on it.  So is the round's own
+    ``problem``, where it is known.
     """
 
     strategy: str = "solver"
@@ -72,6 +73,7 @@ class RoundOptions:
     explained: bool = True
     tuning: Tuning | None = None
     memo: RoundMemo | None = None
+    problem: Problem | None = None
 
 
 def decide(  # noqa: PLR0913 - who decides, and what may watch it
@@ -132,7 +134,8 @@ def propose(
     memo = options.memo or RoundMemo()
     tell = options.progress or (lambda _: None)
     tell("problem")
-    bare = problem_of(snapshot, policy, options.tuning, memo.problem)
+    given = options.problem
+    bare = given or problem_of(snapshot, policy, options.tuning, memo.problem)
     tell("search")
     if options.explained:
         lines = memo.lines.ahead(still(snapshot.gangs))

@@ -2,12 +2,13 @@
 A line of the menu: a change by an amount, and which rules it could take away.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Self
 
 from models.changes import Change
 from models.plan import Plan
+from models.why.reasons import Reason
 from models.why.verdicts import Verdict
 
 OF_OTHERS = frozenset(
@@ -31,9 +32,23 @@ OF_ROOM = OF_OTHERS - {Verdict.LIMIT, Verdict.QUOTA} | {Verdict.NODES}
 """
 What may give way where there is more room, in which others have their places, too.
 """
-LEFT_OUT = -1
+
+HOPELESS = frozenset(
+    {
+        Reason.INVALID_GANG,
+        Reason.CONFIG_CONFLICT,
+        Reason.UNSUPPORTED_CONSTRAINT,
+        Reason.HELD,
+        Reason.QUEUE_NOT_FOUND,
+        Reason.QUEUE_CLOSED,
+        Reason.WAITING_FOR_GROUP,
+        Reason.WAITING_FOR_VOLUMES,
+        Reason.WAITING_FOR_DEVICES,
+        Reason.TIMED_OUT,
+    }
+)
 """
-The ``most`` of a line that is not tried: there are too many like it.
+Reasons that nothing takes away, but that enough pods run for fewer to be enough.
 """
 
 
@@ -44,7 +59,8 @@ class MenuLine:
 
     ``most`` is the largest amount that makes sense, ``least`` the smallest.  Rules that
     it does not ``weaken`` hold all the same, whatever the amount.  How much a plan has
-    ``used`` may be enough; 0 where nobody can tell.
+    ``used`` may be enough; 0 where nobody can tell.  So many more like the last one
+    are ``left_out``: there are too many to be tried.
     """
 
     rule: Verdict
@@ -54,6 +70,7 @@ class MenuLine:
     least: int = 1
     weakens: frozenset[Verdict]
     used: Callable[[Plan], int] = lambda _: 0
+    left_out: int = 0
 
     @property
     def amounts(self) -> range:
@@ -82,3 +99,14 @@ class MenuLine:
             price=lambda _: price,
             weakens=weakens,
         )
+
+
+def few_of(lines: Iterable[MenuLine], most: int) -> list[MenuLine]:
+    """
+    Leave all out but the first few lines, and count those.
+    """
+    every = [*lines]
+    if len(every) <= most:
+        return every
+    last = replace(every[most - 1], left_out=len(every) - most)
+    return [*every[: most - 1], last]

@@ -13,7 +13,6 @@ from models.changes import (
     ClosedNode,
     NewAmount,
     QueueRule,
-    changed,
 )
 from models.devices.gpu_counts import in_gpus, shares_asked
 from models.nodes import Node
@@ -103,7 +102,7 @@ def _tried(
     Plan the round with one change; none where it stops as many as it starts of these.
     """
     try:
-        plan = trial.round_of(changed(trial.snapshot, (change,)))
+        plan = trial.round_of(trial.problem_with((change,)))
     except ChangesRejectedError:
         return None
     if plan is None:

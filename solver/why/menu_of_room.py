@@ -2,8 +2,8 @@
 What room there could be for a unit: more nodes, others gone or moved, time.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from models.plan import Plan
 from models.policy import Prices
 from models.resources import SHARES_PER_GPU, Resources
 from models.why.kept_off import DRAINED
-from models.why.menu_line import LEFT_OUT, OF_OTHERS, OF_ROOM, MenuLine
+from models.why.menu_line import OF_OTHERS, OF_ROOM, MenuLine, few_of
 from models.why.verdicts import Verdict
 from solver.explain.room_now import rows_of
 from solver.next_round import protection
@@ -50,19 +50,11 @@ def of_room(
     """
     Offer more room.
     """
-    yield from first(_of_closed(problem, unit, rules, prices), MOST_OPENED)
+    yield from few_of(_of_closed(problem, unit, rules, prices), MOST_OPENED)
     yield from _of_time(problem, unit, prices)
     yield from _of_moves(problem, prices)
-    yield from first(_of_running(problem, unit, prices), MOST_EVICTED)
-    yield from first(_of_more_nodes(problem, unit, prices), MOST_KINDS)
-
-
-def first(lines: Iterable[MenuLine], most: int) -> Iterator[MenuLine]:
-    """
-    Leave all out but the first few lines.
-    """
-    for number, line in enumerate(lines):
-        yield line if number < most else replace(line, most=LEFT_OUT)
+    yield from few_of(_of_running(problem, unit, prices), MOST_EVICTED)
+    yield from few_of(_of_more_nodes(problem, unit, prices), MOST_KINDS)
 
 
 def _of_closed(
@@ -151,7 +143,7 @@ def _of_running(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLi
     """
     at = {problem.room.nodes[n].name: n for n in _allowed(problem, unit).tolist()}
     may = {name: problem.room.nodes[n] for name, n in at.items()}
-    held: dict[str, tuple[bool, int, str]] = {}
+    held: list[tuple[int, str, list[Held]]] = []
     own, shortage = {state.key for state in unit.states}, _Shortage(problem, unit)
     for gang in problem.snapshot.gangs:
         there = [
@@ -164,9 +156,12 @@ def _of_running(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLi
         holds += pieces_of(may, [pod for _, pod, _ in there])
         gpus = sum(map(shares_asked, holds))
         if gpus and gang.key not in own:
-            held[gang.key] = shortage.without(there), gpus, gang.key
-    for name in sorted(held, key=held.__getitem__):
-        price = -(-prices.evict * held[name][1] // SHARES_PER_GPU)
+            held.append((gpus, gang.key, there))
+    held.sort(key=lambda each: each[:2])
+    enough = (one for one in held if not shortage.without(one[2]))
+    least = [*islice(enough, MOST_EVICTED)]
+    for gpus, name, _ in [*least, *(one for one in held if one not in least)]:
+        price = -(-prices.evict * gpus // SHARES_PER_GPU)
         yield MenuLine.once(Verdict.ROOM, EvictedGangs(gangs=(name,)), price, OF_OTHERS)
 
 
@@ -179,44 +174,41 @@ class _Shortage:
 
     def __init__(self, problem: Problem, unit: Unit) -> None:
         shapes, leaves = problem.shapes, list(leaves_of(unit))
-        rows = [row for row, _ in rows_of(problem, unit)]
+        asked = [row for row, _ in rows_of(problem, unit)]
         self._room = NodeRoom(problem.room.now, problem.room.parts)
         self._held = problem.room.held
-        self._asked = [(shapes.requests[row], shapes.allowed[row]) for row in rows]
+        self._columns = np.flatnonzero(shapes.requests[asked].any(axis=0))
+        self._requests = shapes.requests[asked][:, self._columns]
+        self._allowed = shapes.allowed[asked]
         every = sum(leaf.need for leaf in unit.states[0].leaves)
         self._needs = every if len(leaves) == 1 else 1
-        self._all = self._places([*range(len(self._room.rows))])
-        _, kinds = np.unique(self._room.rows, axis=0, return_inverse=True)
-        self._kinds = kinds.ravel().tolist()
-        self._known: dict[object, bool] = {}
+        nodes = [*range(len(self._room.rows))]
+        self._now = self._places(self._room.rows[:, self._columns], nodes)
+        self._all = self._now.sum(axis=1)
+        empty = self._places(problem.room.empty[:, self._columns], nodes)
+        self._more = np.maximum(0, empty - self._now)
 
     def without(self, gone: Sequence[Held]) -> bool:
         """
-        Tell it of some pods; those of equal nodes that hold as much are alike.
+        Tell it of some pods.
         """
         nodes = sorted({node for *_, node in gone})
-        key = tuple(
-            (self._kinds[node], nodes.index(node), *asks.items(), pod.devices, pod.tied)
-            for asks, pod, node in gone
-        )
-        if key not in self._known:
-            self._known[key] = self._is_left(gone, nodes)
-        return self._known[key]
+        most = self._all + self._more[:, nodes].sum(axis=1)
+        if (most < self._needs).any():
+            return True
+        left = self._room.rows[nodes]
+        for asks, pod, node in gone:
+            left[nodes.index(node)] += self._held(asks, pod.devices, node, pod.tied)
+        after = self._room.after_leaving(np.array(nodes), left, self._columns)
+        gained = (self._places(after, nodes) - self._now[:, nodes]).sum(axis=1)
+        return bool((self._all + gained < self._needs).any())
 
-    def _is_left(self, gone: Sequence[Held], nodes: list[int]) -> bool:
-        rows = [(n, self._held(asks, x.devices, n, x.tied)) for asks, x, n in gone]
-        before = self._places(nodes)
-        for node, row in rows:
-            self._room.give_one(row, node)
-        after = self._places(nodes)
-        for node, row in rows:
-            self._room.take_one(row, node)
-        return bool((self._all - before + after < self._needs).any())
-
-    def _places(self, nodes: list[int]) -> Ints:
-        rows = self._room.rows[nodes]
-        found = ((num_fitting(rows, each) * may[nodes]) for each, may in self._asked)
-        return np.array([places.sum() for places in found])
+    def _places(self, rows: Ints, nodes: list[int]) -> Ints:
+        """
+        Count the places of each leaf on some nodes, of which rows say what is free.
+        """
+        places = [num_fitting(rows, request) for request in self._requests]
+        return np.array(places) * self._allowed[:, nodes]
 
 
 def _allowed(problem: Problem, unit: Unit) -> Ints:

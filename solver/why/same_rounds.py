@@ -12,9 +12,9 @@ from models.gangs import pod_sets
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
-from solver.problem.problem import Problem, problem_of
+from solver.problem.problem import Problem
 from solver.problem.start_values import quarters_owed
-from solver.round import RoundMemo, decide
+from solver.round import RoundMemo, RoundOptions, budget_of, judged, propose
 
 Read = tuple[Snapshot, Policy, Mapping[str, Mapping[str, int]]]
 
@@ -28,21 +28,24 @@ class PlannedRounds:
     memo: RoundMemo = field(default_factory=RoundMemo)
     known: list[tuple[Read, Plan | None]] = field(default_factory=list)
 
-    def plan(self, then: Snapshot, policy: Policy, strategy: str) -> Plan | None:
+    def plan(self, problem: Problem, strategy: str) -> Plan | None:
         """
         Plan and judge a round by one strategy; none where it broke a rule.
         """
-        read = as_read(problem_of(then, policy, None, self.memo.problem))
+        read = as_read(problem)
         same = next((one for one in self.known if one[0] == read), None)
         if same is None:
-            same = read, self._plan(then, policy, strategy)
+            same = read, self._plan(problem, strategy)
             self.known.append(same)
         return same[1]
 
-    def _plan(self, then: Snapshot, policy: Policy, strategy: str) -> Plan | None:
-        memo = self.memo
+    def _plan(self, problem: Problem, strategy: str) -> Plan | None:
+        then, policy, memo = problem.snapshot, problem.policy, self.memo
+        budget = budget_of(policy)
+        options = RoundOptions(strategy, explained=False, memo=memo, problem=problem)
         try:
-            return decide(then, policy, strategy=strategy, explained=False, memo=memo)
+            plan = propose(then, policy, budget, options)
+            return judged(then, policy, plan, budget.watch, memo)
         except PlanRejectedError:
             return None
 

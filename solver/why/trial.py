@@ -13,6 +13,7 @@ from models.changes import (
     Change,
     ChangesRejectedError,
     MoreMoves,
+    PassedTime,
     changed,
     policy_after,
 )
@@ -87,8 +88,8 @@ class Trial:
     ``begun`` is the plan after which the next round is planned; none where it is this.
     ``alone`` is that round with this gang as the only one that waits or grows.
     ``open`` says that what did not help may only not have been found to.  In a
-    ``crowded`` round others start or wait, too.  ``helped`` is the last plan that
-    started this gang alone: how much it used of a line may be enough.
+    ``crowded`` round others start or wait, too.  ``helped`` are the plans that
+    started this gang alone: how much the last one used of a line may be enough.
     """
 
     snapshot: Snapshot
@@ -106,7 +107,7 @@ class Trial:
     known_alone: dict[tuple[Change, ...], Remedy | None] = field(default_factory=dict)
     rounds: PlannedRounds = field(default_factory=PlannedRounds)
     memo_alone: RoundMemo = field(default_factory=RoundMemo)
-    helped: Plan | None = None
+    helped: dict[tuple[Change, ...], Plan] = field(default_factory=dict)
     plans: dict[tuple[Change, ...], tuple[Problem, Plan]] = field(default_factory=dict)
 
     def begin_later(self, plan: Plan) -> None:
@@ -114,16 +115,15 @@ class Trial:
         Try changes after a plan was carried out, beside what the next round does.
         """
         self.begun = plan
-        after = carry_out(self.snapshot, plan, 0)
+        after = carry_out(self.snapshot, _kept(plan), 0)
         waits = {line.name for line in plan.gangs if line.state == "Waiting"}
         self.snapshot = after
+        problem = self.problem_with(())
         if self.gang:
-            states = problem_of(
-                after, self.policy, None, self.rounds.memo.problem
-            ).states
+            states = problem.states
             own = {state.key for state in together(states[self.gang], states)}
             self.alone = _without_others(after, own, waits - own)
-        following = self.round_of(after, self.policy)
+        following = self.round_of(problem)
         if following is not None:
             self.before = following.states
 
@@ -154,29 +154,31 @@ class Trial:
         some = range(amounts[0], amounts[-1] + 1)
         if self.alone is None:
             return _halved(some, lambda by: self.tried_with(lines(by)))
-        return guessed(
+        found = guessed(
             some,
             lambda by: self._alone(lines(by)),
-            lambda: line.used(self.helped) if self.helped else 0,
+            lambda: max(map(line.used, [*self.helped.values()][-1:]), default=0),
         )
+        return found if found is not None and _holds(self, found) else None
 
     def with_others(self, remedy: Remedy) -> Remedy:
         """
         Plan the round with a remedy and all that wait, where it was tried alone.
 
-        Moves for all that wait take longer than everything else here.
+        Moves for all that wait, and evictions for them once more may be evicted, take
+        longer than everything else here.
         """
-        if not remedy.alone or any(isinstance(x, MoreMoves) for x in remedy.changes):
+        long = any(isinstance(x, MoreMoves | PassedTime) for x in remedy.changes)
+        if long or not remedy.alone:
             return remedy
-        problem = self.problem_with(remedy.changes)
-        plan = self.round_of(problem.snapshot, problem.policy)
+        plan = self.round_of(self.problem_with(remedy.changes))
         if plan is None or plan.states.get(self.gang) not in _HELPED:
             return remedy
         return self.told(remedy.changes, remedy.price, plan.states)
 
     def _alone(self, lines: Lines) -> Remedy | None:
         """
-        Plan and judge the next round with changes as if nobody else waited.
+        Plan the next round with changes as if nobody else waited.
         """
         changes = tuple(line.change(by) for line, by in lines)
         if changes not in self.known_alone:
@@ -192,18 +194,16 @@ class Trial:
         self, alone: Snapshot, changes: tuple[Change, ...], price: int
     ) -> Remedy | None:
         policy = policy_after(self.policy, changes)
-        budget, memo = budget_of(policy), self.memo_alone
+        memo = self.memo_alone
         options = RoundOptions(strategy="greedy", explained=False, memo=memo)
         try:
-            then = changed(alone, changes)
-            plan = propose(then, policy, budget, options)
-            after = plan.states
-            if after.get(self.gang) not in _HELPED:
-                return None  # what helps nobody need not be judged
-            judged(then, policy, plan, budget.watch, memo)
-        except (ChangesRejectedError, PlanRejectedError):
+            plan = propose(changed(alone, changes), policy, budget_of(policy), options)
+        except ChangesRejectedError:
             return None
-        self.helped = plan
+        after = plan.states
+        if after.get(self.gang) not in _HELPED:
+            return None
+        self.helped[changes] = plan
         return replace(self.told(changes, price, after), alone=True)
 
     def may_help(self, lines: Lines) -> bool:
@@ -234,7 +234,7 @@ class Trial:
             return None
         if cannot_start(problem, self.gang):
             return None
-        plan = self.round_of(problem.snapshot, problem.policy)
+        plan = self.round_of(problem)
         if plan is None:
             return None
         self.plans[changes] = problem, plan
@@ -249,13 +249,10 @@ class Trial:
         """
         Give the round with changes.
         """
-        policy, then = (
-            policy_after(self.policy, changes),
-            changed(self.snapshot, changes),
-        )
-        return problem_of(then, policy, None, self.rounds.memo.problem)
+        policy, memo = policy_after(self.policy, changes), self.rounds.memo.problem
+        return problem_of(changed(self.snapshot, changes), policy, None, memo)
 
-    def round_of(self, then: Snapshot, policy: Policy | None = None) -> Plan | None:
+    def round_of(self, problem: Problem) -> Plan | None:
         """
         Plan and judge a round; none where no more are planned, or it broke a rule.
         """
@@ -264,7 +261,7 @@ class Trial:
             return None
         self.tried += 1
         by = "solver" if self.begun is None else "greedy"
-        plan = self.rounds.plan(then, policy or self.policy, by)
+        plan = self.rounds.plan(problem, by)
         self.open |= plan is None
         return plan
 
@@ -280,10 +277,33 @@ class Trial:
         )
 
 
+def _kept(plan: Plan) -> Plan:
+    """
+    Give a plan as if all that it reserves had its places already.
+    """
+    steps = (x if x.op == "Evict" else replace(x, op="Bind") for x in plan.operations)
+    return replace(plan, operations=tuple(steps))
+
+
 def _without_others(then: Snapshot, own: set[str], waits: set[str]) -> Snapshot:
     kept = [gang for gang in then.gangs if gang.key not in waits]
     gangs = (x if x.key in own else as_large_as_it_is(x) for x in kept)
     return replace(then, gangs=tuple(gangs))
+
+
+def _holds(trial: Trial, remedy: Remedy) -> bool:
+    """
+    Judge the plan that started a gang alone with a remedy.
+    """
+    assert trial.alone is not None
+    changes = remedy.changes
+    then, plan = changed(trial.alone, changes), trial.helped[changes]
+    policy, memo = policy_after(trial.policy, changes), trial.memo_alone
+    try:
+        judged(then, policy, plan, budget_of(policy).watch, memo)
+    except PlanRejectedError:
+        return False
+    return True
 
 
 def _halved(amounts: range, tried: Callable[[int], Found | None]) -> Found | None:

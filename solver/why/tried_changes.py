@@ -8,7 +8,7 @@ from itertools import combinations
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
-from models.why.menu_line import LEFT_OUT, OF_OTHERS, OF_ROOM, MenuLine
+from models.why.menu_line import HOPELESS, OF_OTHERS, OF_ROOM, MenuLine
 from models.why.reasons import Reason, Waiting
 from models.why.remedies import Remedies, Remedy
 from models.why.verdicts import Blocker, Verdict, WhyWaits
@@ -20,23 +20,6 @@ from solver.why.same_rounds import is_between, is_same
 from solver.why.trial import Lines, Trial, trial_of
 from solver.why.why_waits import unit_of
 
-HOPELESS = frozenset(
-    {
-        Reason.INVALID_GANG,
-        Reason.CONFIG_CONFLICT,
-        Reason.UNSUPPORTED_CONSTRAINT,
-        Reason.HELD,
-        Reason.QUEUE_NOT_FOUND,
-        Reason.QUEUE_CLOSED,
-        Reason.WAITING_FOR_GROUP,
-        Reason.WAITING_FOR_VOLUMES,
-        Reason.WAITING_FOR_DEVICES,
-        Reason.TIMED_OUT,
-    }
-)
-"""
-Reasons that nothing takes away, but that enough pods run for fewer to be enough.
-"""
 _KNOWN = OF_OTHERS | OF_ROOM | {Verdict.PODS, Verdict.BACKOFF}
 
 
@@ -55,11 +38,10 @@ def remedies_of(
     problem = problem_of(snapshot, policy)
     waiting = problem.blocked.get(why.gang)
     hopeless = waiting is not None and _cause(waiting) in HOPELESS
-    every = _offers(problem, plan, why.gang)
-    menu = [line for line in every if line.most > 0]
+    menu = menu_for(problem, plan, why.gang)
     cores = [why.because] if hopeless else _cores(why)
     trial = trial or trial_of(snapshot, policy, plan, why.gang)
-    trial.untried += sum(_may_take(cores, x) for x in every if x.most == LEFT_OUT)
+    trial.untried += sum(x.left_out for x in menu if _may_take(cores, x))
     singles = [line for line in menu if _may_take(cores, line)]
     found = _singles(trial, singles) or _pair(trial, menu, cores)
     found = found or _each(_below(trial, line, None) for line in singles)
@@ -87,14 +69,11 @@ def menu_for(problem: Problem, plan: Plan, gang: str) -> list[MenuLine]:
     """
     List what could be changed for a gang that a plan lets wait.
     """
-    return [line for line in _offers(problem, plan, gang) if line.most > 0]
-
-
-def _offers(problem: Problem, plan: Plan, gang: str) -> tuple[MenuLine, ...]:
     unit = unit_of(problem, gang)
     beside = given_by(plan, problem, unit).beside(problem)
     rules = rules_of(problem, beside, unit)
-    return menu_of(problem, unit, rules, problem.policy.prices)
+    every = menu_of(problem, unit, rules, problem.policy.prices)
+    return [line for line in every if line.most > 0]
 
 
 def _each(some: Iterable[Remedy | None]) -> list[Remedy]:

@@ -216,9 +216,11 @@ def _emptiness(evidence: Evidence, gangs: Sequence[Gang]) -> Emptiness:
     """
     snapshot, seen = evidence.snapshot, told_apart(gangs)
     key = "kinds", seen, tuple(snapshot.topologies)
-    nodes = snapshot.nodes
-    kinds = evidence.memo.of_nodes(key, nodes, lambda: kinds_of(snapshot, seen))
-    return Emptiness(kinds=kinds, resources=seen.resources)
+    return evidence.memo.of_nodes(
+        key,
+        snapshot.nodes,
+        lambda: Emptiness(kinds_of(snapshot, seen), seen.resources),
+    )
 
 
 def _hopes(evidence: Evidence) -> list[_Hope]:

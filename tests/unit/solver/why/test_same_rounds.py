@@ -50,8 +50,9 @@ def test_weights_are_read_by_their_shares_and_no_more_moves_than_pods(change, sa
 
 def test_rounds_that_read_the_same_are_planned_once():
     rounds = PlannedRounds()
-    heavy = changed(case(), [rule("weight", {"value": 4})])
-    plans = [rounds.plan(one, Policy(), "greedy") for one in (case(), heavy, case(5))]
+    heavy = rule("weight", {"value": 4})
+    asked = problem(), problem(heavy), problem_of(case(5), Policy())
+    plans = [rounds.plan(one, "greedy") for one in asked]
 
     assert plans[0] is plans[1]
     assert plans[2] is not plans[0]

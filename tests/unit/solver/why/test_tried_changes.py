@@ -26,8 +26,10 @@ from models.queues import QueueResource
 from models.resources import GPU
 from models.why.reasons import Reason, Waiting
 from solver import remedies_of, why_waits
+from solver.problem.problem import problem_of
 from solver.round import decide
 from solver.why.trial import trial_of
+from solver.why.tried_changes import menu_for
 from tests.helpers.build import (
     gang,
     node,
@@ -337,3 +339,29 @@ def test_in_the_next_round_nobody_else_grows_beside_who_is_tried_alone():
     assert {"default/g", "default/r", "default/a"} == set(wanted)
     assert ["n0"] == wanted["default/g"]
     assert [None, None] == wanted["default/a"]
+
+
+def test_in_the_next_round_what_this_one_reserves_has_started():
+    fill = gang("fill", gpus=8, running=[f"n{at}" for at in range(1, 601)])
+    lower = gang("lower", gpus=8, running=["n0"])
+    higher, last = gang("higher", gpus=8, priority=1), gang("last", gpus=8)
+    case, policy = snapshot(nodes(601), [fill, lower, higher, last]), Policy()
+    plan = decide(case, policy)
+    trial = trial_of(case, policy, plan, "default/last")
+
+    assert plan.states["default/higher"] == "Reserved"
+    assert trial.before["default/higher"] == "Running"
+
+
+def test_of_running_gangs_those_are_offered_first_whose_room_is_enough():
+    few = [gang(f"few-{i}", gpus=1, running=["n0"]) for i in range(8)]
+    much = [gang(f"much-{i}", gpus=4, running=[f"n{i}"]) for i in range(1, 5)]
+    case = snapshot(nodes(5), [*few, *much, gang("a", gpus=8)])
+    problem = problem_of(case, Policy(evict=CALM))
+    found = menu_for(problem, decide(case, Policy(evict=CALM)), "default/a")
+
+    offered = [(x.change(1), x.left_out) for x in found]
+    evicted = [(*x.gangs, more) for x, more in offered if isinstance(x, EvictedGangs)]
+    names = [f"default/{name}" for name in ("much-1", "much-2", "much-3", "much-4")]
+    assert sorted((name, 0) for name in names) == sorted(evicted[2:])
+    assert [("default/few-0", 0), ("default/few-1", 6)] == evicted[:2]
