@@ -31,6 +31,7 @@ from solver.problem.leaving_pods import loss_of
 from solver.problem.pod_shapes import shapes_of, where_neighbours_let
 from solver.problem.problem import Problem, Step, Unit
 from solver.problem.when_empty.never_starts import needed
+from solver.score.gpu_sums import with_room_beside
 from solver.score.tier import LOSSES, TierKey
 from solver.score.tiers import is_better, score, tier_keys
 from solver.shares.queue_tree import Booking
@@ -82,7 +83,10 @@ class Opened:
         """
         Give the better of two drafts, each with the same and what follows in idle room.
         """
-        found = evict_by_hand(self.problem, base, self.victims, self.movers, budget)
+        open_now = with_room_beside(self.problem, base)
+        if open_now is None:
+            return best
+        found = evict_by_hand(open_now, base, self.victims, self.movers, budget)
         first = self.settled(without_profit(self.problem, found))
         if not has_room_now(self.now, first) or strands_reserved(self.now, first):
             return best

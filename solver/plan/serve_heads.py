@@ -24,15 +24,26 @@ from solver.search.search_outcome import Outcome
 Strategy = Callable[[Problem, Budget], Outcome]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class BesideHeads:
     """
     A strategy beside held nodes, in the limit of a round that is ``bare`` of plans.
+
+    ``last`` is the last round that was planned without, and how.
     """
 
     plan: Strategy
     bare: Problem
     budget: Budget
+    last: tuple[Problem, Outcome] | None = None
+
+    def without(self, problem: Problem) -> Outcome:
+        """
+        Plan with no nodes held, each round once.
+        """
+        if self.last is None or self.last[0] is not problem:
+            self.last = (problem, self.plan(problem, self.budget))
+        return self.last[1]
 
     def planned(self, problem: Problem, heads: Sequence[Head]) -> Outcome:
         """
@@ -42,13 +53,13 @@ class BesideHeads:
         proven but what none would change, and what is as much as if none were held.
         """
         held = with_heads(problem, heads)
-        outcome = self.plan(held, self.budget)
         if held is problem:
-            return outcome
+            return self.without(problem)
+        outcome = self.plan(held, self.budget)
         sure = within_bounds(outcome, self.bare)
         if sure.num_proven == outcome.num_proven or self.budget.left <= 0:
             return sure
-        free = conditional(outcome, self.plan(problem, self.budget))
+        free = conditional(outcome, self.without(problem))
         return max(sure, free, key=lambda found: found.num_proven)
 
 

@@ -9,15 +9,17 @@ what is left starts in none.
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from models.gangs import PodPhase, pod_sets
-from models.resources import GPU
-from solver.problem.problem import Problem, Unit
+from models.resources import LARGEST_TOTAL
+from solver.problem.problem import Problem, Step, Unit
 from solver.problem.running_domains import staying
-from solver.problem.when_empty.never_starts import needed
+from solver.score.gpu_sums import (
+    StartPrices,
+    gpus_at_most,
+    gpus_needed,
+    may_be_entitled,
+)
 from solver.score.reserved_pods import least_kept
-from solver.score.tier import LOSSES, TierKey
+from solver.score.tier import LOSSES, TierKey, tier_of
 from solver.score.tiers import trivial_bound
 
 
@@ -26,14 +28,16 @@ class StillPossible:
     A round before anything was chosen, and what plans that are equal so far may start.
 
     ``units`` are those that start in some of them; of the ``rest`` not all do.
-    ``gpus`` is the most GPUs there may be for these, None where no sum bounds it.
+    ``gpus`` is the most GPUs there may be for these, None where no sum bounds it, and
+    ``taken`` how many of them tiers have taken for nobody in particular.
     """
 
-    def __init__(self, bare: Problem) -> None:
+    def __init__(self, bare: Problem, gpus: int | None = None) -> None:
         self.bare = bare
         self.units = bare.units
         self.rest = bare.units
-        self.gpus: int | None = None
+        self.gpus = gpus
+        self.taken = 0
 
     def among(self, problem: Problem) -> Problem:
         """
@@ -47,27 +51,52 @@ class StillPossible:
         """
         Give a bound of the next tier that holds whatever is evicted and reserved.
         """
-        counted = self.rest if key.name == "borrowing" else self.units
-        problem = replace(self.bare, units=counted)
+        problem = self._counted(key)
         if key.name == "packing" and not any(unit.starts for unit in self.rest):
             return least_kept(problem)
-        return widest_bound(problem, key)
+        if not tier_of(key.name).by_band:
+            return widest_bound(problem, key)
+        return self._most(key, StartPrices(problem, key, problem.units))
+
+    def _counted(self, key: TierKey) -> Problem:
+        """
+        See the round with those only that may count in the next tier.
+        """
+        counted = self.rest if key.name == "borrowing" else self.units
+        return replace(self.bare, units=counted)
+
+    def _most(self, key: TierKey, prices: StartPrices) -> int:
+        gpus = LARGEST_TOTAL if self.gpus is None else self.gpus - self.taken
+        return tier_of(key.name).decided(self.bare, key) + prices.most(max(0, gpus))
 
     def take(self, key: TierKey, value: int) -> bool:
         """
         Take in that plans are equal in the next tier; tell whether none is better.
         """
-        is_widest = value == self.bound(key)
+        if tier_of(key.name).by_band:
+            return self._start(key, value)
+        is_best = value == self.bound(key)
         if key.name == "disruption-size":
             started = {unit.key for unit in self.units} - {u.key for u in self.rest}
-            self.gpus = _gpus_at_most(self.bare, value)
+            self.gpus = gpus_at_most(self.bare, value)
             self._hold([unit for unit in self.units if unit.key in started])
-        elif is_widest and key.name in {"entitled", "borrowing"}:
+        return is_best
+
+    def _start(self, key: TierKey, value: int) -> bool:
+        """
+        Let those start for sure who do where all do, or take the GPUs of as much.
+        """
+        problem = self._counted(key)
+        if value == widest_bound(problem, key):
             sure = [unit for unit in self.rest if _starts_by(self.bare, unit, key)]
             keys = {unit.key for unit in sure}
             self.rest = tuple(unit for unit in self.rest if unit.key not in keys)
             self._hold(sure)
-        return is_widest
+            return True
+        prices = StartPrices(problem, key, problem.units)
+        is_best = value == self._most(key, prices)
+        self.taken += prices.least(value - tier_of(key.name).decided(problem, key))
+        return is_best
 
     def _hold(self, sure: Sequence[Unit]) -> None:
         """
@@ -75,14 +104,40 @@ class StillPossible:
         """
         if self.gpus is None:
             return
-        self.gpus -= sum(map(_gpus_needed, sure))
+        self.gpus -= sum(map(gpus_needed, sure))
         large = {
             unit.key
             for unit in self.rest
-            if unit.starts and _gpus_needed(unit) > self.gpus
+            if unit.starts and gpus_needed(unit) > self.gpus
         }
         self.rest = tuple(unit for unit in self.rest if unit.key not in large)
         self.units = tuple(unit for unit in self.units if unit.key not in large)
+
+
+def nearer_bounds(
+    problem: Problem,
+    keys: Sequence[TierKey],
+    values: Sequence[int],
+    bounds: Sequence[int],
+) -> list[int]:
+    """
+    Bring bounds of what starts in a step nearer, up to the first that is not reached.
+    """
+    gpus = None
+    if problem.step is not Step.ENTITLED:
+        gpus = gpus_at_most(problem, idle=problem.step is Step.IDLE)
+    possible = StillPossible(problem, gpus)
+    found = [*bounds]
+    for at, (key, value) in enumerate(zip(keys, values, strict=True)):
+        if key.name in LOSSES:
+            continue
+        if not tier_of(key.name).by_band:
+            break
+        found[at] = min(bounds[at], possible.bound(key))
+        if found[at] != value:
+            break
+        possible.take(key, value)
+    return found
 
 
 def widest_bound(problem: Problem, key: TierKey) -> int:
@@ -95,28 +150,12 @@ def widest_bound(problem: Problem, key: TierKey) -> int:
         case name if name in LOSSES:
             return 0
         case "entitled":
-            mine = tuple(u for u in problem.units if _may_be_entitled(problem, u))
+            mine = tuple(u for u in problem.units if may_be_entitled(problem, u))
             return trivial_bound(replace(problem, units=mine), key)
         case "topology":
             return trivial_bound(staying(problem), key)
         case _:
             return trivial_bound(problem, key)
-
-
-def _may_be_entitled(problem: Problem, unit: Unit) -> bool:
-    """
-    Tell whether the fair share of its leaf queue holds what a unit needs.
-
-    Queues above it may have to lose something, and then have room.
-    """
-    queues = problem.queues
-    return all(
-        needed(state, name) <= queues.share_left(problem.shares, queue, name)
-        for state in unit.states
-        for queue in [state.gang.queue]
-        if queue in queues.queues
-        for name in queues.named
-    )
 
 
 def _starts_by(problem: Problem, unit: Unit, key: TierKey) -> bool:
@@ -126,48 +165,5 @@ def _starts_by(problem: Problem, unit: Unit, key: TierKey) -> bool:
     return (
         unit.starts
         and unit.band == key.band
-        and (key.name == "borrowing" or _may_be_entitled(problem, unit))
-    )
-
-
-def _gpus_needed(unit: Unit) -> int:
-    return sum(needed(state, GPU) for state in unit.states)
-
-
-def _gpus_at_most(problem: Problem, lost: int) -> int | None:
-    """
-    Add up the GPUs there may be for starts, where so much leaves for entitled ones.
-
-    Who is moved takes as many as it frees.  Where GPUs have parts, or were lent, no sum
-    bounds it.
-    """
-    room, policy = problem.room, problem.policy
-    if room.parts is not None or GPU not in room.resources:
-        return None
-    if policy.lends(borrowing=True):
-        return None
-    at = room.resources.index(GPU)
-    tables = (room.now, room.later, room.after)
-    free = np.max([table[:, at] for table in tables], axis=0)
-    evicted = lost // problem.values.of_pod({GPU: 1})
-    return int(free.clip(0).sum()) + evicted + _gpus_outranked(problem)
-
-
-def _gpus_outranked(problem: Problem) -> int:
-    """
-    Add up the GPUs of those who may be preempted for starts that borrow.
-    """
-    if not (problem.policy.evicts(borrowing=True) and problem.policy.evict.preempt):
-        return 0
-    top: dict[str, int] = {}
-    for unit in problem.units:
-        for state in unit.states if unit.starts else ():
-            queue = problem.queues.leaf(state.gang.queue)
-            top[queue] = max(unit.band, top.get(queue, -1))
-    return sum(
-        leaf.requests.get(GPU, 0) * sum(x.phase is PodPhase.RUNNING for x in leaf.pods)
-        for gang in problem.gangs.values()
-        if (queue := problem.queues.leaf(gang.queue)) in top
-        and problem.bands.of(gang.priority) < top[queue]
-        for leaf in pod_sets(gang.tree)
+        and (key.name == "borrowing" or may_be_entitled(problem, unit))
     )

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from solver.place.draft import Draft
 from solver.problem.problem import Problem
+from solver.score.still_possible import nearer_bounds
 from solver.score.tier import LOSSES, TierKey
 from solver.score.tiers import is_better, score, trivial_bound
 
@@ -48,6 +49,15 @@ class BestSoFar:
         for at, key in enumerate(self.keys):
             if key in bounds:
                 self.trivial[at] = self.bounds[at] = bounds[key]
+
+    def add_up(self) -> None:
+        """
+        Take over bounds that follow from adding up GPUs, where they are nearer.
+        """
+        found = nearer_bounds(self.problem, self.keys, self.values, self.bounds)
+        for at, bound in enumerate(found):
+            if bound < self.bounds[at]:
+                self.trivial[at] = self.bounds[at] = bound
 
     def _is_lost(self, key: TierKey) -> bool:
         """

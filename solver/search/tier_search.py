@@ -71,6 +71,7 @@ class TierSearch:
         Solve every tier that arithmetic does not prove already.
         """
         best = self.best
+        best.add_up()
         few = len(self.problem.units) <= self.tuning.most_to_repeat
         is_open = [*best.values] != best.bounds
         if is_open and self.opened is None and self.budget.is_short:
@@ -83,9 +84,7 @@ class TierSearch:
             self._repack(self.tuning.repacking)
         done = self._by_claims() if self.opened is None and self.relaxed is None else 0
         for at, key in enumerate(self.keys[done:], done):
-            if best.values[at] == best.bounds[at] or at in best.fixed:
-                continue
-            if key in self.model.most:
+            if best.is_decided(at) or key in self.model.most:
                 continue
             if not self.problem.units:
                 break

@@ -26,7 +26,7 @@ def _as_if_nobody_leaves(old):
     """
     Count no GPUs of those who leave for entitled starts.
     """
-    return lambda problem, _lost: old(problem, 0)
+    return lambda problem, _lost=0, **more: old(problem, 0, **more)
 
 
 def _as_if_nobody_left(old):
@@ -34,11 +34,18 @@ def _as_if_nobody_left(old):
     Count no GPUs of those who leave in any case.
     """
 
-    def gpus(problem, lost):
+    def gpus(problem, lost=0, **more):
         room = replace(problem.room, later=problem.room.now, after=problem.room.now)
-        return old(replace(problem, room=room), lost)
+        return old(replace(problem, room=room), lost, **more)
 
     return gpus
+
+
+def _two_less(old):
+    """
+    Miss two of the GPUs that there may be.
+    """
+    return lambda problem, lost=0, **more: (old(problem, lost, **more) or 2) - 2
 
 
 def _all_of_it(_old):
@@ -59,25 +66,31 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "gpus-of-victims-forgotten",
         "who leaves frees nothing when the GPUs for those who borrow are added up",
-        switch("solver.score.still_possible:_gpus_at_most", _as_if_nobody_leaves),
+        switch("solver.score.gpu_sums:gpus_at_most", _as_if_nobody_leaves),
         ("evict/reclaim/who-makes-room-leaves-idle-room-to-others",),
     ),
     Fault(
         "gpus-that-end-forgotten",
         "what becomes free in any case is not added up for those who borrow",
-        switch("solver.score.still_possible:_gpus_at_most", _as_if_nobody_left),
+        switch("solver.score.gpu_sums:gpus_at_most", _as_if_nobody_left),
         ("evict/reclaim/idle-room-is-left-to-others-where-somebody-leaves-anyway",),
     ),
     Fault(
         "gpus-of-the-outranked-forgotten",
         "what may be preempted is not added up for those who borrow",
-        switch("solver.score.still_possible:_gpus_outranked", always(0)),
+        switch("solver.score.gpu_sums:_gpus_outranked", always(0)),
         ("evict/reclaim/idle-room-is-left-to-who-needs-others-to-leave",),
+    ),
+    Fault(
+        "gpus-of-a-pod-forgotten",
+        "two GPUs are missing from the sum that those who borrow may have",
+        switch("solver.score.gpu_sums:gpus_at_most", _two_less),
+        ("queues/what-the-entitled-leave-is-filled-by-those-who-borrow",),
     ),
     Fault(
         "gpus-of-all-replicas",
         "who borrows is left out where there is no room for all its replicas",
-        switch("solver.score.still_possible:_gpus_needed", _all_of_it),
+        switch("solver.score.gpu_sums:gpus_needed", _all_of_it),
         ("evict/reclaim/idle-room-is-left-to-the-least-that-others-need",),
     ),
     Fault(

@@ -117,7 +117,7 @@ def needed(
     prices = [leaf.pod_set.requests.get(resource, 0) for leaf in state.leaves]
     if not any(prices):
         return 0
-    return least_need(state, lambda i: prices[i], available) or 0
+    return least_need(state, prices.__getitem__, available) or 0
 
 
 @dataclass(frozen=True, slots=True)
