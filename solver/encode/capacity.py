@@ -183,7 +183,7 @@ def _add_domain_rows(
             held.setdefault(domain, []).append(count)
     asked: dict[int, Linear] = {}
     for (own, cell), row in wanted.items():
-        if cell is None or not classes.is_inside(own, level):
+        if cell is None or classes.ranks[own] < classes.ranks[level]:
             continue
         domain = -1 if cell < 0 else classes.outer(own, cell, level)
         asked.setdefault(domain, Linear()).extend(row)

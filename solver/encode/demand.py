@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from solver.encode.node_classes import Level
 from solver.encode.variables import Cell, Count, Footprint, Linear
-from solver.problem.gang_state import Standing
+from solver.problem.gang_state import Standing, TreeNode
 from solver.problem.problem import Problem
 
 Place = tuple[int, Cell]
@@ -41,13 +41,39 @@ def levels_of(problem: Problem, moved: Sequence[Standing] = ()) -> list[Level]:
     found = set()
     pending = [state for unit in problem.units for state in unit.states]
     for state in (*pending, *moved):
-        for node in state.nodes:
-            demand = node.topology
-            for level in (demand.required, demand.preferred) if demand else ():
-                if level is not None and demand is not None:
-                    order = problem.topologies[demand.topology].levels.index(level)
-                    found.add((demand.topology, order, level))
+        asked = _asked(state.nodes)
+        if len({topology for topology, _ in asked}) > 1:
+            cells = (cell_level(problem, state, i) for i in range(len(state.leaves)))
+            asked += [level for level in cells if level is not None]
+        found |= {(t, problem.topologies[t].levels.index(v), v) for t, v in asked}
     return [(topology, level) for topology, _, level in sorted(found)]
+
+
+def cell_level(problem: Problem, state: Standing, leaf: int) -> Level | None:
+    """
+    Find the finest level that a leaf and the nodes above it ask for.
+
+    Of several topologies these are taken at once: no domain of one is inside another's.
+    """
+    finest: dict[str, str] = {}
+    above = [node for node in state.nodes if leaf in node.leaves]
+    for topology, level in _asked(above):
+        rank = problem.topologies[topology].levels.index
+        finest[topology] = max(finest.get(topology, level), level, key=rank)
+    if len(finest) < 2:
+        return next(iter(finest.items()), None)
+    name = "\0".join(word for level in finest.items() for word in level)
+    return name, problem.topologies[name].levels[-1]
+
+
+def _asked(nodes: Sequence[TreeNode]) -> list[Level]:
+    """
+    List the levels that tree nodes ask for, those required first.
+    """
+    demands = [node.topology for node in nodes if node.topology is not None]
+    required = [(each.topology, each.required) for each in demands if each.required]
+    preferred = [(each.topology, each.preferred) for each in demands if each.preferred]
+    return required + preferred
 
 
 def pending_shapes(problem: Problem, moved: Sequence[Standing] = ()) -> list[int]:

@@ -89,12 +89,6 @@ class Classes:
         """
         return cell >= 0 and self.domain_names[level][cell][-1] != ""
 
-    def is_inside(self, level: int, above: int) -> bool:
-        """
-        Tell whether a level's domains lie inside those of another of its topology.
-        """
-        return self.ranks[level] >= self.ranks[above]
-
     def outer(self, level: int, domain: int, above: int) -> int:
         """
         Give the domain of a coarser level that a domain lies in.
@@ -106,13 +100,6 @@ class Classes:
             pairs = self.domain_of[:, [level, above]]
             self.parents[key] = {int(a): int(b) for a, b in pairs if a >= 0}
         return self.parents[key][domain]
-
-    @property
-    def num_parts(self) -> int:
-        """
-        Count the finest classes.
-        """
-        return sum(max(1, len(c.parts)) for c in self.items)
 
 
 def classes_of(
@@ -148,7 +135,7 @@ def classes_of(
             )
             for inner in (_groups(domain_of[nodes]) if levels else ())
         )
-        items.append(_with_parts(whole, parts))
+        items.append(replace(whole, parts=parts))
     return _joined(problem, items, levels, (domain_of, names), merged=width > 0)
 
 
@@ -177,12 +164,10 @@ def bins_of(
         nodes = np.array([node])
         state = device_kinds.device_state(problem, room)
         whole = node_class(problem, nodes, row, room[None], devices=state)
-        parts: tuple[NodeClass, ...] = ()
-        if levels:
-            where = domains[0][node]
-            parts = (node_class(problem, nodes, row, room[None], where, state),)
-        parts = tuple(_times(part, number) for part in parts)
-        items.append(_with_parts(_times(whole, number), parts))
+        where = [domains[0][node]] if levels else []
+        own = (node_class(problem, nodes, row, room[None], x, state) for x in where)
+        parts = tuple(_times(part, number) for part in own)
+        items.append(replace(_times(whole, number), parts=parts))
     return _joined(problem, items, levels, domains, merged=False)
 
 
@@ -216,10 +201,6 @@ def _times(item: NodeClass, number: int) -> NodeClass:
     return replace(item, most=most, devices=devices)
 
 
-def _with_parts(whole: NodeClass, parts: tuple[NodeClass, ...]) -> NodeClass:
-    return replace(whole, parts=parts)
-
-
 def _groups(keys: Ints) -> list[Ints]:
     """
     Split rows into equal ones, in order of their first appearance.
@@ -234,9 +215,7 @@ def _groups(keys: Ints) -> list[Ints]:
     return [groups[i] for i in np.argsort(first, kind="stable")]
 
 
-def domains_of(
-    problem: Problem, levels: Sequence[Level]
-) -> tuple[Ints, tuple[tuple[tuple[str, ...], ...], ...]]:
+def domains_of(problem: Problem, levels: Sequence[Level]) -> DomainTable:
     """
     Give every domain of each level a number; -1 is outside every domain.
 
@@ -251,9 +230,7 @@ def domains_of(
         found = [_cell(tree, level, node) for node in nodes]
         ordered = sorted({d for d in found if d is not None})
         index = {domain: at for at, domain in enumerate(ordered)}
-        for at, domain in enumerate(found):
-            if domain is not None:
-                table[at, column] = index[domain]
+        table[:, column] = [-1 if x is None else index[x] for x in found]
         names.append(tuple(ordered))
     return table, tuple(names)
 

@@ -3,7 +3,7 @@ Trees with choice: the pods of each leaf, and the rules that hold over them.
 """
 
 from solver.effort.cp_sat import cp_model
-from solver.encode.demand import Demand
+from solver.encode.demand import Demand, cell_level
 from solver.encode.k_of_n import add_minimums, add_no_surplus
 from solver.encode.node_classes import Classes
 from solver.encode.preferred_topology import add_preferred_domains
@@ -33,7 +33,9 @@ def add_choice(
         elif pending:
             vars_.active[at] = Count(model.new_bool_var(""), 1)
     _add_leaves(model, problem, classes, demand, vars_)
-    totals = {i: _total(vars_, i) for i in range(len(state.leaves))}
+    totals = {i: Linear() for i in range(len(state.leaves))}
+    for (i, _), count in vars_.counts.items():
+        totals[i].add(count.variable, 1, count.upper)
     add_minimums(model, state, vars_.active, totals)
     add_role_order(model, state, vars_.active)
     if problem.step is not Step.IDLE:
@@ -53,7 +55,8 @@ def _add_leaves(
 ) -> None:
     state = vars_.state
     for i, leaf in enumerate(state.leaves):
-        level = _cell_level(problem, classes, state, i)
+        asked = cell_level(problem, state, i)
+        level = -1 if asked is None else classes.levels.index(asked)
         vars_.level[i] = level
         if not leaf.pending:
             continue
@@ -66,27 +69,3 @@ def _add_leaves(
             count = Count(model.new_int_var(0, upper, ""), upper)
             vars_.counts[i, cell] = count
             demand.add(shape, (level, cell), count, 1)
-
-
-def _cell_level(problem: Problem, classes: Classes, state: Standing, leaf: int) -> int:
-    """
-    Find the finest level that a leaf or a node above it asks for; -1 is none.
-    """
-    finest = (-1, -1)
-    for node in state.nodes:
-        if leaf not in node.leaves or node.topology is None:
-            continue
-        levels = problem.topologies[node.topology.topology].levels
-        for level in (node.topology.required, node.topology.preferred):
-            if level is not None:
-                at = classes.levels.index((node.topology.topology, level))
-                finest = max(finest, (levels.index(level), at))
-    return finest[1]
-
-
-def _total(vars_: ChoiceVars, leaf: int) -> Linear:
-    total = Linear()
-    for (i, _), count in vars_.counts.items():
-        if i == leaf:
-            total.add(count.variable, 1, count.upper)
-    return total

@@ -48,6 +48,19 @@ class Cells:
         return {int(cell) for cell in self.of_node[list(nodes)]} if nodes else set()
 
 
+class Topologies(dict[str, Topology]):
+    """
+    Topologies by name; names with levels, each after a NUL, are those levels at once.
+    """
+
+    def __missing__(self, name: str) -> Topology:
+        words = name.split("\0")
+        pairs = zip(words[::2], words[1::2], strict=True)
+        trees = [(self[topology].levels, last) for topology, last in pairs]
+        levels = (x for each, last in trees for x in each[: each.index(last) + 1])
+        return Topology(name=name, levels=tuple(dict.fromkeys(levels)))
+
+
 @dataclass(frozen=True, slots=True)
 class Domains:
     """
@@ -55,7 +68,7 @@ class Domains:
     """
 
     nodes: tuple[Node, ...] = ()
-    topologies: Mapping[str, Topology] = field(default_factory=dict)
+    topologies: Mapping[str, Topology] = field(default_factory=Topologies)
     _cells: dict[tuple[str, str], Cells] = field(default_factory=dict)
 
     def cells(self, topology: str, level: str) -> Cells:

@@ -182,7 +182,7 @@ class Model:
         self.size = ModelSize(
             variables=len(proto.variables),
             constraints=len(proto.constraints),
-            node_classes=encoding.classes.num_parts,
+            node_classes=sum(max(1, len(x.parts)) for x in encoding.classes.items),
             pod_shapes=len(self._shapes),
             gang_types=len(encoding.types),
         )

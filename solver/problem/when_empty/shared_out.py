@@ -10,7 +10,7 @@ from models.memory.aged_gangs import still
 from models.policy import Policy
 from models.snapshot import Snapshot
 from models.why.reasons import Waiting
-from solver.problem.domains import Domains
+from solver.problem.domains import Domains, Topologies
 from solver.problem.eligibility import blocked_gangs
 from solver.problem.gang_state import Standing
 from solver.problem.given import GivenRound, ProblemMemo, given_of
@@ -61,7 +61,8 @@ def shared_out(
     shapes = shapes_of(room, states.values(), preferring=preferring)
     blocked = blocked_gangs(snapshot, states, given.queues, room)
     ready = [s for k, s in states.items() if k not in blocked and not s.satisfied]
-    domains = Domains(room.nodes, {x.name: x for x in snapshot.topologies})
+    topologies = Topologies((x.name, x) for x in snapshot.topologies)
+    domains = Domains(room.nodes, topologies)
     possible = Possible(room=room, shapes=shapes, domains=domains)
     blocked |= structural_reasons(states, blocked, possible, given.queues)
     around = _around(given, policy)
