@@ -7,7 +7,7 @@ import numpy as np
 from models.nodes import HOSTNAME
 from models.why.reasons import counted
 from solver.problem.gang_state import Standing
-from solver.problem.node_room import Ints, num_fitting
+from solver.problem.node_room import Bools, num_fitting
 from solver.problem.problem import Problem, Unit
 from solver.problem.running_domains import running_cells
 
@@ -23,7 +23,7 @@ def pieces(problem: Problem, unit: Unit) -> str:
         for i, leaf in enumerate(state.leaves):
             if not leaf.need:
                 continue
-            room, where = _room(problem, state, i)
+            room, where = _room(problem, state, i, problem.shapes.fits)
             name = leaf.path if len(unit.states) == 1 else f"{state.key} {leaf.path}"
             of_leaf = f" of {name.strip()}" if name else ""
             its = "" if name else "its "
@@ -41,17 +41,28 @@ def pieces(problem: Problem, unit: Unit) -> str:
     return ", ".join(shown)
 
 
-def _room(problem: Problem, state: Standing, at: int) -> tuple[int, str]:
+def is_in_pieces(problem: Problem, unit: Unit) -> bool:
+    """
+    Tell whether a leaf that is needed lacks room, whoever is around.
+    """
+    return any(
+        leaf.need > _room(problem, state, i, problem.shapes.allowed)[0]
+        for state in unit.states
+        if state.rigid
+        for i, leaf in enumerate(state.leaves)
+    )
+
+
+def _room(problem: Problem, state: Standing, at: int, may: Bools) -> tuple[int, str]:
     """
     Count the pods of one leaf that fit now, and say where if they must be together.
     """
     shape = problem.shapes.of_leaf[state.key, at]
-    counts = num_fitting(problem.room.now, problem.shapes.requests[shape])
+    counts = num_fitting(problem.room.now, problem.shapes.requests[shape]) * may[shape]
     leaf = state.leaves[at].pod_set
     is_alone = leaf.exclusive or leaf.neighbours.one_in_each(HOSTNAME)
     if is_alone:
         counts = np.minimum(counts, 1)
-    counts = np.where(problem.shapes.fits[shape], counts, 0)
     alone = " with a host each" if is_alone else ""
     best, where = int(counts.sum()), alone
     for node in state.nodes:
@@ -61,19 +72,10 @@ def _room(problem: Problem, state: Standing, at: int) -> tuple[int, str]:
         level = demand.required
         cells = problem.domains.cells(demand.topology, level)
         used = running_cells(problem, state, node, level)
-        room = _in_one(counts, cells.of_node, len(cells.names), used)
+        totals = cells.sums(counts)
+        some = [*used] or range(1, len(totals))
+        room = 0 if 0 in some or len(used) > 1 else int(totals[some].max(initial=0))
         if room < best:
             which = "where its pods run" if used else f"in one {level}"
             best, where = room, f"{alone} {which}"
     return best, where
-
-
-def _in_one(counts: Ints, cell_of: Ints, number: int, used: set[int]) -> int:
-    """
-    Give the most that one domain holds; where pods run already, only theirs.
-    """
-    totals = np.zeros(number, dtype=np.int64)
-    np.add.at(totals, cell_of, counts)
-    if used:
-        return int(totals[min(used)]) if len(used) == 1 and 0 not in used else 0
-    return int(totals[1:].max(initial=0))

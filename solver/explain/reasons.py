@@ -21,7 +21,7 @@ from solver.explain.could_start_alone import (
     is_by_hand,
 )
 from solver.explain.ending_pods import ending_on, ending_pods
-from solver.explain.fragments import pieces
+from solver.explain.fragments import is_in_pieces, pieces
 from solver.explain.left_on_devices import rest_of_devices
 from solver.explain.protected import Protection
 from solver.explain.room_now import FreeSums, limits_of, matching, places
@@ -205,8 +205,10 @@ class _Explainer:
 
     def _beside_others(self, unit: Unit) -> Waiting:
         """
-        Say of which neighbours the pods of a unit depend.
+        Say of which neighbours the pods of a unit depend, unless they lack room alone.
         """
+        if is_in_pieces(self._bare, unit):
+            return self._in_pieces(unit)
         facts: Facts = {"detail": rules_told(self._bare.around, unit)}
         return Waiting(Reason.NEIGHBOURS_IN_THE_WAY, facts)
 
