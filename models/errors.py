@@ -123,7 +123,8 @@ class PlanRejectedError(PhalanxError):
         self.violations = violations
         self.failed = failed
         super().__init__(
-            f"the plan breaks {len(violations)} rules, first: {violations[0]}"
+            f"the plan breaks {len(violations)} rule{'s' * (len(violations) > 1)}, "
+            f"first: {violations[0]}"
         )
 
     def __reduce__(self) -> "tuple[type, tuple[list[str], tuple[FailedTry, ...]]]":

@@ -13,6 +13,7 @@ from models.devices.mig_profiles import MIG_MODELS, PROFILE_NAMES
 from models.documents.place_specs import GpuDeviceSpec, GpuSpec
 from models.documents.scenario import NodeSpec, OnDevices, ReservedSpec, TreeSpec
 from models.resources import CLAIMED_GPUS, GPU, is_gpu
+from models.why.reasons import does
 
 Nodes = Mapping[str, NodeSpec]
 _SIZES = ("fraction", "memory", "share", "mig")
@@ -78,7 +79,8 @@ def _taken_faults(node: NodeSpec, here: Path) -> Iterator[Fault]:
             yield (*at, "memory"), what, "gpuMemory says what each has"
     used = node.used.get(GPU, 0)
     if len(node.taken) > used:
-        what = f"{len(node.taken)} devices are taken, and used says {used}"
+        taken = does(len(node.taken), "device is", "devices are")
+        what = f"{taken} taken, and used says {used}"
         yield here, what, f"used counts them too: {GPU}: {len(node.taken)}"
 
 

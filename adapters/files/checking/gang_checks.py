@@ -21,6 +21,7 @@ from models.documents.scenario import (
     TreeSpec,
 )
 from models.documents.written import SUBDOMAIN
+from models.why.reasons import counted, does
 
 Leaf = tuple[Path, TreeSpec]
 _MOST_CIRCLES = 100
@@ -101,12 +102,14 @@ def unreachable_minimums(spec: TreeSpec, place: Path) -> Iterator[Fault]:
     if children is None:
         return
     if spec.min_groups is not None and spec.min_groups > len(children):
-        what = f"{spec.min_groups} groups are needed, but there are {len(children)}"
+        needs = does(spec.min_groups, "group is", "groups are")
+        what = f"{needs} needed, but there are {len(children)}"
         yield (*place, "minGroups"), what, ""
     if spec.min_pods is not None:
         pods = sum(_pods(leaf) for _, leaf in leaves_of(spec, ()))
         if spec.min_pods > pods:
-            what = f"{spec.min_pods} pods are needed, but there are {pods} below"
+            needs = does(spec.min_pods, "pod is", "pods are")
+            what = f"{needs} needed, but there are {pods} below"
             yield (*place, "minPods"), what, ""
     for index, child in enumerate(children):
         yield from unreachable_minimums(child, (*place, "groups", index))
@@ -138,15 +141,18 @@ def _leaf_faults(
 def _count_faults(leaf: TreeSpec, place: Path) -> Iterator[Fault]:
     replicas = _pods(leaf)
     if leaf.min is not None and leaf.min > replicas:
-        what = f"{leaf.min} pods are needed, but replicas is {replicas}"
+        needs = does(leaf.min, "pod is", "pods are")
+        what = f"{needs} needed, but replicas is {replicas}"
         yield (*place, "min"), what, ""
     created = replicas if leaf.created is None else leaf.created
     if created > replicas:
-        what = f"{created} pods exist, but replicas is {replicas}"
+        exist = does(created, "pod exists", "pods exist")
+        what = f"{exist}, but replicas is {replicas}"
         yield (*place, "created"), what, ""
         return
     if leaf.names is not None and len(leaf.names) != created:
-        what = f"{len(leaf.names)} names, but {created} pods exist"
+        exist = does(created, "pod exists", "pods exist")
+        what = f"{counted(len(leaf.names), 'name')}, but {exist}"
         yield (*place, "names"), what, ""
     told = leaf.gated + leaf.succeeded + leaf.failed
     for entries in (leaf.running, leaf.terminating, leaf.reserved):
@@ -154,7 +160,7 @@ def _count_faults(leaf: TreeSpec, place: Path) -> Iterator[Fault]:
     if told > created:
         what = (
             "running, terminating, reserved, succeeded, failed and gated are "
-            f"{told} pods, but only {created} exist"
+            f"{counted(told, 'pod')}, but only {does(created, 'exists', 'exist')}"
         )
         yield place, what, ""
 

@@ -8,6 +8,7 @@ from models.devices.gpu_parts import DeviceAmounts, GpuDevice, GpuPart, part_of,
 from models.nodes import Node
 from models.plan import Operation
 from models.resources import GPU
+from models.why.reasons import counted
 from solver.verify.devices.empty_devices import profile_on
 from solver.verify.evidence import Evidence
 from solver.verify.violation import Violation
@@ -39,7 +40,7 @@ def _misnamed(part: GpuPart | None, operation: Operation, node: Node) -> str:
     found = operation.devices
     have = node.allocatable.get(GPU, 0)
     if len(found) != part.count:
-        return f"it asks for {part}, and the plan names {len(found)} devices"
+        return f"it asks for {part}, and the plan names {counted(len(found), 'device')}"
     if far := [x.device for x in found if not 0 <= x.device < have]:
         return f"{node.name} has no device {far[0]}, it has {have}"
     said = operation.of_each

@@ -266,6 +266,7 @@ CASES = {
     "a grace below nothing": (policy(evict={"staleAfter": "-1s"}), "staleAfter", ""),
     "a switch that is no truth": (policy(evict={"reclaim": None}), "evict.reclaim", ""),
     "unknown tier": (policy(tiers=["gpu"]), "policy.tiers[0]", 'mean "gpus"'),
+    "one pod of none": (gang(min=1, replicas=0), "min", "1 pod is needed"),
     "more evictions than pods": (policy(evict={"maxPods": 10**7}), "maxPods", "large"),
     "a loss without end": (policy(evict={"maxLostPerGpu": 10**30}), "PerGpu", "large"),
     "more heads than gangs": (policy(waiting={"heads": 10**30}), "heads", "too large"),
