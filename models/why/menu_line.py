@@ -8,7 +8,7 @@ from typing import Self
 
 from models.changes import Change
 from models.plan import Plan
-from models.why.reasons import Reason
+from models.why.reasons import Reason, Waiting
 from models.why.verdicts import Verdict
 
 OF_OTHERS = frozenset(
@@ -33,7 +33,7 @@ OF_ROOM = OF_OTHERS - {Verdict.LIMIT, Verdict.QUOTA} | {Verdict.NODES}
 What may give way where there is more room, in which others have their places, too.
 """
 
-HOPELESS = frozenset(
+_HOPELESS = frozenset(
     {
         Reason.INVALID_GANG,
         Reason.CONFIG_CONFLICT,
@@ -110,3 +110,13 @@ def few_of(lines: Iterable[MenuLine], most: int) -> list[MenuLine]:
         return every
     last = replace(every[most - 1], left_out=len(every) - most)
     return [*every[: most - 1], last]
+
+
+def is_hopeless(waiting: Waiting | None) -> bool:
+    """
+    Tell whether only fewer pods help, of who waits for another of its group so that.
+    """
+    if waiting is None or waiting.reason is not Reason.WAITING_FOR_GROUP:
+        return waiting is not None and waiting.reason in _HOPELESS
+    causes = {reason.value: reason for reason in Reason}
+    return causes.get(str(waiting.facts.get("cause")), waiting.reason) in _HOPELESS

@@ -30,6 +30,10 @@ from solver.why.trial import Trial, guessed, trial_of
 from solver.why.why_waits import RoundAsked, unit_of
 from solver.why.worlds import offered
 
+UNITS = 40.0
+"""
+Deterministic units for all that is asked about gangs.
+"""
 MOST_TRIED = 6
 _OF_QUEUES = frozenset({Verdict.LIMIT, Verdict.QUOTA})
 
@@ -48,8 +52,8 @@ def why_all_wait(
     Only gangs are looked at whose names are ``wanted``; ``progress`` is told how many
     of them are done, of how many.
     """
-    asked = RoundAsked(snapshot, policy, plan)
     names = [x.name for x in plan.gangs if x.state == "Waiting" and wanted(x.name)]
+    asked = RoundAsked(snapshot, policy, plan, UNITS / max(1, len(names)))
     whys: list[WhyWaits] = []
     for at, name in enumerate(names):
         progress(at, len(names))

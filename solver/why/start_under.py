@@ -26,9 +26,10 @@ FEW = 200
 """
 Nodes of which those who are there are asked first to leave.
 """
-MOST_ASKED = 40_000
+MOST_ASKED, MOST_SHARING = 40_000, 4_000
 """
-Running pods of which all are asked to leave for one gang.
+Running pods of which all are asked to leave for one gang; the second where GPUs
+are shared.
 """
 STARTS = frozenset({"entitled", "borrowing"})
 """
@@ -171,7 +172,8 @@ def _by_evictions(
     Where nodes are many, only who is on some of them is looked at first; where too many
     run, it is left open whether others could leave.
     """
-    is_small = problem.running_pods <= MOST_ASKED
+    most = MOST_ASKED if problem.room.parts is None else MOST_SHARING
+    is_small = problem.running_pods <= most
     may, opened = np.flatnonzero(matching(problem, unit)), False
     worlds = [problem] * is_small
     if len(may) > FEW:

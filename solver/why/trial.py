@@ -132,10 +132,8 @@ class Trial:
         """
         Tell whether more may help less: others may take it first.
         """
-        wanted = {"Waiting", "Growing", *STARTS}
-        return any(
-            state in wanted for name, state in self.before.items() if name != self.gang
-        )
+        others = {was for name, was in self.before.items() if name != self.gang}
+        return not others.isdisjoint({"Waiting", "Growing", *STARTS})
 
     def least(self, line: MenuLine) -> Remedy | None:
         """

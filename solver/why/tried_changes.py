@@ -8,8 +8,7 @@ from itertools import combinations
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
-from models.why.menu_line import HOPELESS, OF_OTHERS, OF_ROOM, MenuLine
-from models.why.reasons import Reason, Waiting
+from models.why.menu_line import OF_OTHERS, OF_ROOM, MenuLine, is_hopeless
 from models.why.remedies import Remedies, Remedy
 from models.why.verdicts import Blocker, Verdict, WhyWaits
 from solver.problem.problem import Problem, problem_of
@@ -36,8 +35,7 @@ def remedies_of(
     They are tried in a ``trial``, for who wants to know which ones were.
     """
     problem = problem_of(snapshot, policy)
-    waiting = problem.blocked.get(why.gang)
-    hopeless = waiting is not None and _cause(waiting) in HOPELESS
+    hopeless = is_hopeless(problem.blocked.get(why.gang))
     menu = menu_for(problem, plan, why.gang)
     cores = [why.because] if hopeless else _cores(why)
     trial = trial or trial_of(snapshot, policy, plan, why.gang)
@@ -53,16 +51,6 @@ def remedies_of(
         proven=not found and not trial.untried and not trial.open,
         later=trial.alone is not None,
     )
-
-
-def _cause(waiting: Waiting) -> Reason:
-    """
-    Give the reason, of who waits for another of its group that one's.
-    """
-    if waiting.reason is not Reason.WAITING_FOR_GROUP:
-        return waiting.reason
-    causes = {reason.value: reason for reason in Reason}
-    return causes.get(str(waiting.facts.get("cause")), waiting.reason)
 
 
 def menu_for(problem: Problem, plan: Plan, gang: str) -> list[MenuLine]:

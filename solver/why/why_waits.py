@@ -20,7 +20,7 @@ from solver.hold.held_nodes import with_heads
 from solver.place.gang_order import rank_of
 from solver.problem.problem import Problem, Unit, problem_of, together
 from solver.problem.unit_kind import names_of, unit_kind
-from solver.why.given_to_others import given_by, kept_off
+from solver.why.given_to_others import GivenToOthers, given_by, kept_off
 from solver.why.named_rules import NamedRule, leaves_of, rules_of
 from solver.why.rule_numbers import blockers_of
 from solver.why.smallest_core import smallest_core
@@ -34,9 +34,10 @@ from solver.why.start_under import (
 from solver.why.told_of_others import of_others
 from solver.why.worlds import Rules, offered
 
-UNITS = 20.0
+UNITS, UNITS_OF_SIZE = 20.0, 2000.0
 """
-Deterministic units for all that is asked about one gang.
+Deterministic units for all that is asked about one gang, the most of them; in a large
+cluster fewer, so many for its nodes and gangs together.
 """
 _ASKED = frozenset(
     {
@@ -67,11 +68,25 @@ class RoundAsked:
         self, snapshot: Snapshot, policy: Policy, plan: Plan, units: float = UNITS
     ) -> None:
         self.problem = problem_of(snapshot, policy)
-        self._plan = plan
-        self._units_each = units
+        self.plan = plan
+        size = max(1, len(snapshot.nodes) + len(snapshot.gangs))
+        self.limits = Limits(deterministic=min(units, UNITS, UNITS_OF_SIZE / size))
         self._lines = {line.name: line for line in plan.gangs}
         self._units = {x.key: unit for unit in self.problem.units for x in unit.states}
+        self.offers = offered(self.problem.room)
         self._known: dict[object, WhyWaits] = {}
+        self._steps = {step.gang for step in plan.operations}
+        self._beside: dict[frozenset[str], tuple[GivenToOthers, Problem]] = {}
+
+    def beside(self, unit: Unit) -> tuple[GivenToOthers, Problem]:
+        """
+        Give what the plan gives to all but a unit, and the round beside that.
+        """
+        own = self._steps.intersection(state.key for state in unit.states)
+        if (key := frozenset(own)) not in self._beside:
+            given = given_by(self.plan, self.problem, unit)
+            self._beside[key] = given, given.beside(self.problem)
+        return self._beside[key]
 
     def why(self, gang: str) -> WhyWaits:
         """
@@ -91,21 +106,18 @@ class RoundAsked:
         waiting = problem.blocked.get(gang) or _of_this_plan(line)
         unit = self._units.get(gang) or unit_of(problem, gang)
         if waiting is not None and "next" in waiting.facts:
-            budget = Budget(Limits(deterministic=self._units_each), 0, Stopwatch(None))
-            return _GangAsked(problem, self._plan, unit, budget).too_soon(line, waiting)
+            return _GangAsked(self, unit).too_soon(line, waiting)
         if waiting is not None and waiting.reason not in _ASKED:
             return not_ready(gang, waiting)
         kind = kind_asked(problem, unit)
         if kind not in self._known:
-            budget = Budget(Limits(deterministic=self._units_each), 0, Stopwatch(None))
-            asked = _GangAsked(problem, self._plan, unit, budget)
-            self._known[kind] = asked.why(line)
+            self._known[kind] = _GangAsked(self, unit).why(line)
         never = self._known[kind].verdict is Verdict.NEVER  # told of its own pods
         return _never(problem, line) if never else replace(self._known[kind], gang=gang)
 
     @cached_property
     def _line(self) -> list[Unit]:
-        waits = {x.name for x in self._plan.gangs if x.state == "Waiting"}
+        waits = {x.name for x in self.plan.gangs if x.state == "Waiting"}
         units = self.problem.units
         return sorted((x for x in units if x.starts and x.key in waits), key=rank_of)
 
@@ -166,15 +178,11 @@ class _GangAsked:
     One unit in one round, and what is asked about it.
     """
 
-    def __init__(
-        self, problem: Problem, plan: Plan, unit: Unit, budget: Budget
-    ) -> None:
-        self._problem = problem
-        self._plan = plan
+    def __init__(self, asked: RoundAsked, unit: Unit) -> None:
+        self._problem = problem = asked.problem
+        self._plan = plan = asked.plan
         self._unit = unit
-        self._budget = budget
-        self._given = given_by(plan, problem, unit)
-        self._beside = self._given.beside(problem)
+        self._given, self._beside = asked.beside(unit)
         self._rules = rules_of(problem, self._beside, unit)
         label = problem.bands.labels.get(unit.band, 0)
         self._ask = StartUnder(
@@ -183,8 +191,8 @@ class _GangAsked:
             unit=unit,
             rules=(*self._rules, OUTRANKED),
             closed=is_closed(plan.tiers, label),
-            budget=budget,
-            offers=offered(problem.room),
+            budget=Budget(asked.limits, 0, Stopwatch(None)),
+            offers=asked.offers,
         )
 
     def too_soon(self, line: GangLine, waiting: Waiting) -> WhyWaits:

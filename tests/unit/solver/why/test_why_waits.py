@@ -737,3 +737,15 @@ def test_who_is_protected_is_said_with_for_how_long(limits, same_queue, said):
 
     assert Verdict.PROTECTED is found.verdict
     assert f"are protected: default/ran ({said})" in found.sentence
+
+
+def test_in_a_large_cluster_less_is_searched_for_each_gang():
+    small = snapshot(nodes(2), [gang("a", gpus=9)])
+    large = snapshot(nodes(2000), [gang("a", gpus=9)])
+    units = [
+        RoundAsked(case, Policy(), decide(case, Policy())).limits.deterministic
+        for case in (small, large)
+    ]
+
+    assert 20 == units[0]
+    assert units[1] < 1
