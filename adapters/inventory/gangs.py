@@ -28,7 +28,7 @@ from models.memory.aged_gangs import still
 from models.memory.kept import Kept
 from models.resources import summed
 from models.snapshot import Snapshot
-from models.why.reasons import Reason
+from models.why.reasons import NOTHING_NEEDED, Reason
 from solver import least_pods, standing
 
 
@@ -111,7 +111,7 @@ class GangRow:
             },
             "gpus": {"requested": self.gpus, "used": self.used},
             "nodes": list(self.nodes),
-            "reason": self.why.reason if self.why else None,
+            "reason": (self.why.reason or None) if self.why else None,
             "message": self.why.message if self.why else None,
             "waitsFor": self.waits_for or None,
             "starts": self.starts or None,
@@ -202,11 +202,15 @@ def _held(leaf: PodSet, nodes: list[str], memories: Mapping[str, int]) -> int:
 def why_shown(gang: Gang, state: str, why: Why | None) -> Why | None:
     """
     Give why a gang waits; of one that runs only that somebody holds it.
+
+    One that needs no pod waits for no reason, and is told so.
     """
     held = gang.refused
     if state == "Running" and held is not None and held.reason is Reason.HELD:
         return Why(held.reason.value, f"{held.message}; what runs goes on")
-    return why if state in {"Waiting", "Reserved"} else None
+    if why is None and state == "Waiting" and not least_pods(gang):
+        return Why("", NOTHING_NEEDED)
+    return why if state in {"Waiting", "Reserved", "Leaving"} else None
 
 
 def _state(gang: Gang, pods: Counter[PodPhase]) -> str:

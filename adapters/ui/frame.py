@@ -24,6 +24,7 @@ from models.nodes import HOSTNAME, Node
 from models.plan import GangLine, Plan, TierResult
 from models.resources import SHARES_PER_GPU, is_gpu
 from models.topology import Topology
+from models.why.reasons import NOTHING_NEEDED
 from solver import RoundMemo
 
 _NUMBER = re.compile(r"(\d+)")
@@ -214,8 +215,9 @@ def _said(row: GangRow, line: GangLine | None, why: Why | None) -> dict[str, Any
     if line is not None:
         waiting = line.waiting
         reason = waiting.reason.value if waiting else ""
-        message = waiting.message if waiting else ""
         state: str = line.state
+        none = NOTHING_NEEDED if state == "Waiting" else ""
+        message = waiting.message if waiting else none
     else:
         told = why_shown(row.gang, row.state, why)
         state, reason = row.state, told.reason if told else ""

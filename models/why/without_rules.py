@@ -26,6 +26,8 @@ def no_wait(line: GangLine) -> WhyWaits:
         "Reserved": f"has its places and starts {START['Reserved']}",
     }
     said["Waiting"] = NOTHING_NEEDED
+    if not line.pods.running:
+        said["Growing"] = "gets its first pods in this round; it needs none to start"
     sentence = said.get(line.state, "does not wait")
     if line.waiting is not None:
         message = line.waiting.message

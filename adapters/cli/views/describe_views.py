@@ -47,10 +47,11 @@ def gang_lines(seen: Seen, row: GangRow) -> list[str]:
     gang = row.gang
     phases = [f"{row.pods[phase]:,} {phase.value.lower()}" for phase in PodPhase]
     pods = ", ".join(text for text in phases if not text.startswith("0 "))
+    reason = row.why.reason if row.why else ""
     facts = {
         "Gang": row.key,
         "State": row.state,
-        "Reason": f"{row.why.reason}: {row.why.message}" if row.why else "",
+        "Reason": ": ".join(filter(None, (reason, row.message))),
         "Waits for": row.waits_for,
         "Starts": _START.get(row.starts, row.starts),
         "Queue": row.queue,

@@ -62,7 +62,7 @@ _GANGS: Final[list[ListColumn[GangRow]]] = [
         by=lambda row: row.seconds,
         plain={"age_seconds": lambda row: row.seconds},
     ),
-    ListColumn("REASON", lambda row: row.why.reason if row.why else NOTHING),
+    ListColumn("REASON", lambda row: (row.why and row.why.reason) or NOTHING),
     ListColumn("WAITS FOR", lambda row: row.waits_for or NOTHING),
     ListColumn("STARTS", lambda row: row.starts or NOTHING),
 ]

@@ -95,14 +95,15 @@ def summary_lines(
     yield from Table(head, rows, frozenset({2, 3})).lines()
     yield ""
     if found.best is None:
-        yield "No single change of the menu starts more."
+        which = "that was tried" if found.untried else "of the menu"
+        yield f"No single change {which} was found to start more than it stops."
     else:
         words = " and ".join(change_words(change) for change in found.best.changes)
         starts = counted(len(found.best.starts), "gang")
         lost = _others(replace(found.best, starts=()))
         yield from _wrapped(f"Would start most, {starts}: {words}{lost}", width)
     if found.untried:
-        yield f"{_INDENT}{found.untried} more changes were not tried"
+        yield f"{_INDENT}{found.untried:,} more changes were not tried"
 
 
 def _help(why: WhyWaits, remedies: Remedies, width: int | None) -> Iterator[str]:
@@ -123,7 +124,7 @@ def _help(why: WhyWaits, remedies: Remedies, width: int | None) -> Iterator[str]
         text = f"{at}. {words}{_others(one)}{unless} (price {one.price})"
         yield from _wrapped(text, width)
     if remedies.untried:
-        yield f"{_INDENT}{remedies.untried} more were not tried"
+        yield f"{_INDENT}{remedies.untried:,} more changes were not tried"
 
 
 def _nothing(remedies: Remedies) -> str:
@@ -133,7 +134,7 @@ def _nothing(remedies: Remedies) -> str:
     if remedies.proven:
         return "Nothing on the menu helps, which is proven"
     if remedies.untried:
-        left = f"{remedies.untried} changes were not tried"
+        left = f"{remedies.untried:,} changes were not tried"
         return f"Nothing that helps was found on the menu; {left}"
     return "Nothing on the menu was found to help"
 

@@ -1,0 +1,34 @@
+"""
+What lists say of gangs that wait: the same as the plan.
+"""
+
+from adapters.inventory.gangs import gang_rows
+from adapters.inventory.listed import seen_with
+from models.policy import Policy
+from models.why.reasons import NOTHING_NEEDED
+from solver.round import decide
+from tests.helpers.build import gang, nodes, snapshot
+
+
+def rows(*gangs):
+    case, policy = snapshot(nodes(1), gangs), Policy()
+    plan = decide(case, policy)
+    found = gang_rows(seen_with(case, policy, "a file", plan))
+    return {row.name: row for row in found}, plan
+
+
+def test_a_gang_whose_pods_terminate_says_what_it_waits_for():
+    found, plan = rows(gang("ends", gpus=8, terminating=["n0"]))
+    (line,) = plan.gangs
+
+    assert "Leaving" == found["ends"].state
+    assert line.waiting.message == found["ends"].message
+    assert "WaitingForPods" == found["ends"].document()["reason"]
+
+
+def test_a_gang_that_needs_no_pod_is_told_so_without_a_reason():
+    found, _ = rows(gang("free", minimum=0, replicas=1, gpus=9))
+
+    assert "Waiting" == found["free"].state
+    assert NOTHING_NEEDED == found["free"].message
+    assert found["free"].document()["reason"] is None
