@@ -113,6 +113,8 @@ class Blocker:
         said["more"] = ended({"resource": self.resource, **self.facts})
         said["counting"] = said.get("where", "")
         said.setdefault("where", " where it may be")
+        if self.rule is Verdict.TOPOLOGY and "hint" in said:
+            return f"needs one {self.at} for all its pods{said['hint']}"
         own = _OF_PARTS if "rest" in said else _SENTENCES
         return own.get(self.rule, _SENTENCES[self.rule]).format_map(_SaidWords(said))
 

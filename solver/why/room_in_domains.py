@@ -55,11 +55,12 @@ def _of_node(
     Walk what one tree node needs in one domain: each resource, and then places.
     """
     used = running_cells(problem, state, state.nodes[at], level)
-    may = np.ones(len(cells.names), dtype=bool)
-    may[0] = False
-    if used:
-        may[:] = False
-        may[[cell for cell in used if cell]] = True
+    every = range(len(cells.names))
+    may = np.isin(every, [*used] or every[1:])
+    if len(used) > 1 or 0 in used:
+        facts: Facts = {"hint": "; those that run are not in one"}
+        yield Blocker(rule=Verdict.TOPOLOGY, at=level, facts=facts)
+        return
 
     def least(prices: Sequence[int]) -> int:
         have = [len(leaf.pending) for leaf in state.leaves]
@@ -73,11 +74,10 @@ def _of_node(
         most = _best(there[:, column], inside, cells, may)
         if needs:
             yield _entry(level, resource, needs, free, most)
-    needs = least([1] * len(state.leaves))
     yield _entry(
         level,
         "pods",
-        needs,
+        least([1] * len(state.leaves)),
         _places(problem, problem.room.now, state, at, cells, may),
         _places(problem, there, state, at, cells, may),
     )
@@ -98,7 +98,7 @@ def _lack(one: Blocker) -> tuple[bool, float]:
     """
     Order entries by how far they are from enough; amounts before places.
     """
-    needs = one.needs or 0
+    needs = float("inf") if one.facts else one.needs or 0
     short = needs > one.left
     return short and one.resource != "pods", needs / max(0.5, float(one.left))
 

@@ -147,6 +147,25 @@ def test_one_rack_is_too_small_though_two_are_not():
     )
 
 
+def test_pods_that_run_in_two_racks_are_what_keeps_others_out():
+    racks = [node(f"n{i}", rack=f"r{i}", zone="z") for i in range(2)]
+    asks = gang("a", minimum=3, gpus=1, running=["n0", "n1"], topology=required())
+    found = why(snapshot(racks, [asks]), "a")
+
+    assert "needs one rack for all its pods; those that run are not in one" == (
+        found.sentence
+    )
+
+
+def test_a_level_that_no_node_has_is_named():
+    asks = gang("a", minimum=3, gpus=1, topology=required())
+    found = why(snapshot(nodes(2), [asks]), "a")
+
+    assert "needs one rack for all its pods; no node has the labels of a rack" == (
+        found.sentence
+    )
+
+
 def test_roles_alike_share_the_places_of_a_rack():
     racks = [node(f"n{i}", rack=f"r{i // 2}", zone="z") for i in range(4)]
     roles = [leaf("m", 1, gpus=5), leaf("w", 2, gpus=5)]
