@@ -79,10 +79,11 @@ def as_read(problem: Problem) -> Read:
 
 def is_same(one: Plan, other: Plan) -> bool:
     """
-    Tell whether two rounds have one plan, and it is worth the same in both.
+    Tell whether two rounds have one plan, proven to be best and of one worth in both.
     """
+    sure = {x.proof for plan in (one, other) for x in plan.tiers} == {"proven"}
     values = ([(x.name, x.band, x.value) for x in plan.tiers] for plan in (one, other))
-    return one.operations == other.operations and next(values) == next(values)
+    return sure and one.operations == other.operations and next(values) == next(values)
 
 
 def is_between(low: Problem, middle: Problem, high: Problem) -> bool:

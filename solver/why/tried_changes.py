@@ -111,10 +111,8 @@ def _is_one_plan(trial: Trial, line: MenuLine, amounts: range) -> bool:
     Tell whether all rounds with some amounts of a line have one plan, that helps not.
     """
     first, last = ((line.change(by),) for by in (amounts[0], amounts[-1]))
-    if trial.tried_with([(line, amounts[-1])]) or not trial.plans.keys() >= {
-        first,
-        last,
-    }:
+    helps = trial.tried_with([(line, amounts[-1])])
+    if helps or not trial.plans.keys() >= {first, last}:
         return False
     (low, one), (high, other) = trial.plans[first], trial.plans[last]
     rounds = (trial.problem_with((line.change(by),)) for by in amounts[1:-1])

@@ -2,6 +2,8 @@
 Rounds that are planned alike: what they read is the same, or they lie between two.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from models.changes import GangPriority, MoreMoves, NewAmount, QueueRule, changed
@@ -10,7 +12,8 @@ from models.policy import Policy
 from models.queues import QueueResource
 from models.resources import GPU
 from solver.problem.problem import problem_of
-from solver.why.same_rounds import PlannedRounds, as_read, is_between
+from solver.round import decide
+from solver.why.same_rounds import PlannedRounds, as_read, is_between, is_same
 from tests.helpers.build import gang, nodes, queue, snapshot
 
 
@@ -115,3 +118,11 @@ def test_nothing_lies_between_where_more_room_is_kept():
 def test_quotas_of_what_nobody_may_evict_say_who_starts():
     few, some, more = (problem(quota=q, preemptible=False) for q in (1, 2, 4))
     assert not is_between(few, some, more)
+
+
+def test_plans_are_one_only_where_both_are_proven():
+    plan = decide(case(), Policy())
+    tiers = tuple(replace(x, proof="conditional") for x in plan.tiers)
+
+    assert is_same(plan, plan)
+    assert not is_same(plan, replace(plan, tiers=tiers))
