@@ -31,7 +31,7 @@ from solver.plan.short_lived import conditional, short_lived, started, without
 from solver.problem.given import ProblemMemo
 from solver.problem.problem import Problem, Unit, problem_of
 from solver.score.tiers import is_better, score, tier_keys
-from solver.search.search_outcome import Outcome
+from solver.search.search_outcome import Outcome, is_ahead
 from solver.strategies import STRATEGIES
 from solver.tuning import Tuning
 from solver.verify import verify
@@ -249,7 +249,7 @@ def _lasting(bare: Problem, budget: Budget, strategy: str) -> Outcome:
         found = replace(found, makes_way=makes_way)
     if strategy == "solver" and (found is not first or _may_gain(found, budget)):
         by_hand = _lasting(whole, budget.for_greedy(), "greedy")
-        better = _is_better(by_hand, found)
+        better = is_ahead(by_hand, found)
         if better and not short_lived(by_hand, following, budget).starts:
             found = replace(by_hand, model=found.model)
     return first if found is first else conditional(found, first)
@@ -274,11 +274,6 @@ def _may_gain(outcome: Outcome, budget: Budget) -> bool:
     )
 
 
-def _is_better(one: Outcome, other: Outcome) -> bool:
-    values = (score(x.problem, x.draft) for x in (one, other))
-    return is_better(tier_keys(one.problem), *values)
-
-
 def _chosen(bare: Problem, budget: Budget, strategy: str) -> Outcome:
     """
     Plan in the room that stale gangs leave, those that this very plan does not help.
@@ -297,7 +292,7 @@ def _chosen(bare: Problem, budget: Budget, strategy: str) -> Outcome:
         budget.cut.add("stale")
         return for_the_helped(first, bare, stale)
     found = _ranked(letting_go(bare, stale - started(first)), budget, strategy)
-    best = conditional(found, first) if _is_better(found, first) else first
+    best = conditional(found, first) if is_ahead(found, first) else first
     return best if len(stale - sure) == 1 else for_the_helped(best, bare, stale)
 
 

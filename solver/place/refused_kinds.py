@@ -41,4 +41,7 @@ class Refusals:
         state = unit.states[0]
         if len(unit.states) > 1 or len(state.leaves) > 1:
             return unit.key, 0
-        return place_of(self._shapes, state), least_need(state, lambda _: 1) or 0
+        need = state.leaves[0].need
+        if len(state.nodes) > 1 or not need:
+            need = least_need(state, lambda _: 1) or 0
+        return place_of(self._shapes, state), need

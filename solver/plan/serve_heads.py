@@ -19,7 +19,7 @@ from solver.problem.node_room import Ints
 from solver.problem.problem import Problem, Unit
 from solver.score.tier import LOSSES
 from solver.score.tiers import is_better, score, tier_keys
-from solver.search.search_outcome import Outcome
+from solver.search.search_outcome import Outcome, is_ahead
 
 Strategy = Callable[[Problem, Budget], Outcome]
 
@@ -49,18 +49,39 @@ class BesideHeads:
         """
         Plan with nodes held for heads.
 
-        Of equally good nodes names decide: where they keep anybody off, nothing is
-        proven but what none would change, and what is as much as if none were held.
+        As if none were, where nobody comes to what is held all the same.  Of equally
+        good nodes names decide: where they keep anybody off, nothing is proven but what
+        none would change, and what is as much as if none were held.
         """
         held = with_heads(problem, heads)
         if held is problem:
             return self.without(problem)
+        with self.budget.keeping(problem.tuning.explain.kept_for_reserved):
+            free = self.without(problem)
+        is_kept = _is_kept(held, free)
+        gaps = any(tier.proof == "gap" for tier in free.tiers)
+        if is_kept and not (gaps and free.model.variables):
+            return free
         outcome = self.plan(held, self.budget)
+        if is_kept and not is_ahead(outcome, free):
+            return free
         sure = within_bounds(outcome, self.bare)
-        if sure.num_proven == outcome.num_proven or self.budget.left <= 0:
-            return sure
-        free = conditional(outcome, self.without(problem))
+        free = conditional(outcome, free)
         return max(sure, free, key=lambda found: found.num_proven)
+
+
+def _is_kept(held: Problem, outcome: Outcome) -> bool:
+    """
+    Tell whether nobody is where nodes are held for others, though all might have been.
+    """
+    places = {**outcome.problem.frozen.places, **outcome.draft.places}
+    shapes = held.shapes
+    return all(
+        shapes.allowed[shapes.of_leaf[key, i], hosts].all()
+        for key, rows in places.items()
+        for i, hosts in enumerate(rows)
+        if hosts and (key, i) in shapes.of_leaf
+    )
 
 
 def start_heads(

@@ -118,8 +118,8 @@ class StartPrices:
     """
     What the starts of a tier that counts by bands need and are worth, dearest first.
 
-    Who is entitled needs the share of its queue for it; ``costless`` is what those are
-    worth that need no GPUs.
+    Who is entitled needs the share of its queue for it, and may be by itself;
+    ``costless`` is what those are worth that need no GPUs.
     """
 
     def __init__(self, problem: Problem, key: TierKey, units: Sequence[Unit]) -> None:
@@ -129,8 +129,6 @@ class StartPrices:
         self.costless, priced = 0, []
         for unit in units:
             if not unit.starts or unit.band != key.band:
-                continue
-            if is_entitled and not may_be_entitled(problem, unit):
                 continue
             value, needs = worth(problem, unit.states), gpus_needed(unit)
             if needs:

@@ -8,6 +8,7 @@ what is left starts in none.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from models.resources import LARGEST_TOTAL
 from solver.problem.problem import Problem, Step, Unit
@@ -38,6 +39,8 @@ class StillPossible:
         self.rest = bare.units
         self.gpus = gpus
         self.taken = 0
+        self._entitled: set[str] | None = None
+        self._prices: dict[TierKey, StartPrices] = {}
 
     def among(self, problem: Problem) -> Problem:
         """
@@ -56,18 +59,31 @@ class StillPossible:
             return least_kept(problem)
         if not tier_of(key.name).by_band:
             return widest_bound(problem, key)
-        return self._most(key, StartPrices(problem, key, problem.units))
+        gpus = LARGEST_TOTAL if self.gpus is None else max(0, self.gpus - self.taken)
+        most = self._priced(problem, key).most(gpus)
+        return tier_of(key.name).decided(problem, key) + most
 
     def _counted(self, key: TierKey) -> Problem:
         """
         See the round with those only that may count in the next tier.
         """
-        counted = self.rest if key.name == "borrowing" else self.units
-        return replace(self.bare, units=counted)
+        if key.name != "entitled":
+            counted = self.rest if key.name == "borrowing" else self.units
+            return replace(self.bare, units=counted)
+        if self._entitled is None:
+            may = partial(may_be_entitled, self.bare)
+            self._entitled = {unit.key for unit in self.units if may(unit)}
+        mine = self._entitled
+        units = tuple(unit for unit in self.units if unit.key in mine)
+        return replace(self.bare, units=units)
 
-    def _most(self, key: TierKey, prices: StartPrices) -> int:
-        gpus = LARGEST_TOTAL if self.gpus is None else self.gpus - self.taken
-        return tier_of(key.name).decided(self.bare, key) + prices.most(max(0, gpus))
+    def _priced(self, problem: Problem, key: TierKey) -> StartPrices:
+        """
+        Give the prices of the next tier, which are asked for before it is taken.
+        """
+        if key not in self._prices:
+            self._prices = {key: StartPrices(problem, key, problem.units)}
+        return self._prices[key]
 
     def take(self, key: TierKey, value: int) -> bool:
         """
@@ -87,15 +103,15 @@ class StillPossible:
         Let those start for sure who do where all do, or take the GPUs of as much.
         """
         problem = self._counted(key)
-        if value == widest_bound(problem, key):
-            sure = [unit for unit in self.rest if _starts_by(self.bare, unit, key)]
-            keys = {unit.key for unit in sure}
-            self.rest = tuple(unit for unit in self.rest if unit.key not in keys)
+        if value == trivial_bound(problem, key):
+            counted = {u.key for u in problem.units if u.starts and u.band == key.band}
+            sure = [unit for unit in self.rest if unit.key in counted]
+            self.rest = tuple(unit for unit in self.rest if unit.key not in counted)
             self._hold(sure)
             return True
-        prices = StartPrices(problem, key, problem.units)
-        is_best = value == self._most(key, prices)
-        self.taken += prices.least(value - tier_of(key.name).decided(problem, key))
+        is_best = value == self.bound(key)
+        added = value - tier_of(key.name).decided(problem, key)
+        self.taken += self._priced(problem, key).least(added)
         return is_best
 
     def _hold(self, sure: Sequence[Unit]) -> None:
@@ -156,14 +172,3 @@ def widest_bound(problem: Problem, key: TierKey) -> int:
             return trivial_bound(staying(problem), key)
         case _:
             return trivial_bound(problem, key)
-
-
-def _starts_by(problem: Problem, unit: Unit, key: TierKey) -> bool:
-    """
-    Tell whether a unit starts where all of a band do who may, by right or borrowing.
-    """
-    return (
-        unit.starts
-        and unit.band == key.band
-        and (key.name == "borrowing" or may_be_entitled(problem, unit))
-    )

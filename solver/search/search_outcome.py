@@ -10,6 +10,7 @@ from solver.hold.heads import Head
 from solver.place.draft import Draft
 from solver.problem.problem import Problem
 from solver.score.tier import LOSSES, TierKey
+from solver.score.tiers import is_better, score, tier_keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,14 @@ class Outcome:
         Count the tiers that are proven.
         """
         return sum(tier.proof == "proven" for tier in self.tiers)
+
+
+def is_ahead(one: Outcome, other: Outcome) -> bool:
+    """
+    Tell whether one answer comes to more than another.
+    """
+    values = (score(each.problem, each.draft) for each in (one, other))
+    return is_better(tier_keys(one.problem), *values)
 
 
 def tier_results(

@@ -114,6 +114,9 @@ def needed(
     """
     Give the least amount of one resource that the gang's missing pods ask for.
     """
+    if len(state.leaves) == 1:
+        price = state.leaves[0].pod_set.requests.get(resource, 0)
+        return price and (least_need(state, lambda _: price, available) or 0)
     prices = [leaf.pod_set.requests.get(resource, 0) for leaf in state.leaves]
     if not any(prices):
         return 0
