@@ -32,9 +32,8 @@ from solver.problem.pod_shapes import shapes_of, where_neighbours_let
 from solver.problem.problem import Problem, Step, Unit
 from solver.problem.when_empty.never_starts import needed
 from solver.score.gpu_sums import with_room_beside
-from solver.score.still_possible import nearer_bounds
 from solver.score.tier import LOSSES, TierKey
-from solver.score.tiers import is_better, score, tier_keys, trivial_bound
+from solver.score.tiers import is_better, score, tier_keys
 from solver.shares.queue_tree import Booking
 
 
@@ -179,20 +178,9 @@ def open_step(
         return None
     keys = _keys(problem, step)
     idle = _without_evictions(now, ready, keys, budget)
-    if all(idle.starts(unit) for unit in units) or _is_full(now, idle, keys):
+    if all(idle.starts(unit) for unit in units):
         return None
     return _opened(problem, now, idle)
-
-
-def _is_full(problem: Problem, idle: Draft, keys: Sequence[TierKey]) -> bool:
-    """
-    Tell whether those who borrow have all GPUs that they could get if others moved.
-    """
-    if problem.frozen.exits or with_room_beside(problem, idle) is not None:
-        return False
-    values = score(problem, idle, keys)
-    wide = [trivial_bound(problem, key) for key in keys]
-    return nearer_bounds(problem, keys, values, wide) == [*values]
 
 
 def may_open(problem: Problem, step: Step) -> Opened | None:

@@ -97,6 +97,12 @@ FAULTS: tuple[Fault, ...] = (
         ("waiting/held-nodes-are-lent-to-who-leaves-again",),
     ),
     Fault(
+        "held-nodes-are-open",
+        "a round is taken as it was planned without heads, whoever is on their nodes",
+        switch("solver.plan.serve_heads:_is_kept", always(True)),
+        ("waiting/who-needs-few-gpus-is-no-head",),
+    ),
+    Fault(
         "nobody-is-called-back",
         "who was lent held nodes stays when the head could start",
         switch("solver.plan.serve_heads:called_back", always(None)),
