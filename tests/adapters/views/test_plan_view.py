@@ -177,12 +177,20 @@ def test_greedy_alone_has_one_column_and_nothing_to_compare(lines):
 
 
 def test_bounds_above_one_cluster_are_explained(lines):
-    gangs = [{"name": "a", "count": 3, "min": 1, "requests": {GPU: 5}}]
-    shown = lines("--seconds", "0", gangs=gangs)
+    nodes = [{"name": "n", "allocatable": {"cpu": 8}}]
+    gangs = [{"name": "a", "count": 3, "min": 1, "requests": {"cpu": 5}}]
+    shown = lines("--seconds", "0", nodes=nodes, gangs=gangs)
 
     assert " 187.5 % " in starting_with(shown, "1 entitled")
     assert starting_with(shown, "  above 100 %:")
     assert "no time to search" in shown[-1]
+
+
+def test_gpus_that_are_added_up_prove_what_starts_in_no_time_at_all(lines):
+    gangs = [{"name": "a", "count": 3, "min": 1, "requests": {GPU: 5}}]
+    shown = lines("--seconds", "0", gangs=gangs)
+
+    assert " 62.5 %   proven" in starting_with(shown, "1 entitled")
 
 
 def test_difference_states_gangs_pods_and_gpus_of_both(capsys):
