@@ -18,6 +18,7 @@ from tests.faults.queues import LEAF_QUEUE_ONLY
 from tests.faults.switch import (
     Switch,
     always,
+    asked,
     both,
     during,
     saying,
@@ -37,7 +38,7 @@ def in_model(*switches: Switch) -> Switch:
     """
     Spoil the model where greedy does not answer before it.
     """
-    return both(NOTHING_BY_HAND, *switches)
+    return asked(NOTHING_BY_HAND, *switches)
 
 
 def dropped(target: str) -> Switch:

@@ -14,6 +14,7 @@ from tests.faults.fault import Fault
 from tests.faults.switch import (
     Switch,
     always,
+    asked,
     becomes,
     both,
     saying,
@@ -206,9 +207,11 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "min-pods-ignored",
         "a minimum over pods of several shapes is no constraint",
-        switch(
-            "solver.encode.k_of_n:add_minimums",
-            seeing(at1=tree_nodes(min_pods=lambda _: 0)),
+        asked(
+            switch(
+                "solver.encode.k_of_n:add_minimums",
+                seeing(at1=tree_nodes(min_pods=lambda _: 0)),
+            )
         ),
         ("subgroups/min-pods-are-placed-whole-or-not-at-all",),
     ),

@@ -5,7 +5,7 @@ Faults of groups, match policies and readiness: who may start at all.
 from models.gangs import MatchPolicy, PodPhase
 from tests.faults.changes import no_reason
 from tests.faults.fault import Fault
-from tests.faults.switch import Switch, always, becomes, saying, switch
+from tests.faults.switch import Switch, always, asked, becomes, saying, switch
 
 
 def _counting(policy: MatchPolicy, *phases: PodPhase) -> Switch:
@@ -94,7 +94,11 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "one-gang-entitles-the-group",
         "a GangGroup is entitled when its first gang is",
-        switch("solver.encode.entitlement:add_entitlement", _entitles_the_first_only),
+        asked(
+            switch(
+                "solver.encode.entitlement:add_entitlement", _entitles_the_first_only
+            )
+        ),
         ("groups/entitled-only-when-every-gang-is",),
     ),
     Fault(

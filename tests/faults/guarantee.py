@@ -121,7 +121,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-lasts-unseen",
         "the round without who would not last is taken, though greedy's is better",
-        switch("solver.round:_is_better", always(value=False)),
+        switch("solver.search.search_outcome:is_ahead", always(value=False)),
         ("evict/preempt/a-plan-by-hand-that-lasts-is-not-left-for-less",),
     ),
     Fault(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from models.resources import MODEL_MARK
 from tests.faults.changes import gangs
 from tests.faults.fault import Fault
-from tests.faults.switch import always, during, once, saying, seeing, switch
+from tests.faults.switch import always, asked, during, once, saying, seeing, switch
 
 
 def _rules(**changes):
@@ -180,7 +180,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "entitlement-rows-dropped",
         "every start is entitled",
-        once(switch("solver.encode.entitlement:_tight_rows", always(set()))),
+        asked(once(switch("solver.encode.entitlement:_tight_rows", always(set())))),
         (
             "queues/entitled-before-borrowing",
             "queues/a-gang-beyond-the-share-borrows-after-the-entitled",
@@ -212,14 +212,18 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "entitlement-of-one-resource",
         "only the last named resource decides who is entitled",
-        once(
-            switch(
-                "solver.encode.entitlement:_tight_rows",
-                saying(
-                    lambda rows, problem, *_: {
-                        (queue, r) for queue, r in rows if r == problem.queues.named[-1]
-                    }
-                ),
+        asked(
+            once(
+                switch(
+                    "solver.encode.entitlement:_tight_rows",
+                    saying(
+                        lambda rows, problem, *_: {
+                            (queue, r)
+                            for queue, r in rows
+                            if r == problem.queues.named[-1]
+                        }
+                    ),
+                )
             )
         ),
         ("queues/entitlement-needs-every-resource",),
@@ -345,8 +349,8 @@ FAULTS: tuple[Fault, ...] = (
         "impossible-subtrees-take-a-share",
         "subtrees that can never be satisfied ask for a share",
         switch(
-            "solver.problem.when_empty.possible_room:Possible._living_leaves",
-            lambda _old: lambda _self, state: list(range(len(state.leaves))),
+            "solver.problem.when_empty.possible_room:Possible.living",
+            lambda _old: lambda _self, state: [len(x.pending) for x in state.leaves],
         ),
         ("queues/an-impossible-subtree-takes-no-share",),
     ),

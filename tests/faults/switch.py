@@ -136,6 +136,25 @@ def frozen_first(*switches: Switch) -> Switch:
     return both(number("search.most_open_cells", 0), *switches)
 
 
+def asked(*switches: Switch) -> Switch:
+    """
+    Flip switches where the model is asked though GPUs that are added up would answer.
+    """
+    return both(
+        switch("solver.score.still_possible:nearer_bounds", _as_they_were),
+        switch("solver.score.gpu_sums:with_room_beside", _with_all),
+        *switches,
+    )
+
+
+def _as_they_were(_old: object) -> Callable[..., object]:
+    return lambda _problem, _keys, _values, bounds: [*bounds]
+
+
+def _with_all(_old: object) -> Callable[..., object]:
+    return lambda problem, _draft: problem
+
+
 def seeing(**changes: Callable[[object], object]) -> Change:
     """
     Change a function so that it sees other arguments, by their position.

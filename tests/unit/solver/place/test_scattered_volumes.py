@@ -72,9 +72,7 @@ def spent(given, seconds):
     began = time.process_time()
     policy = Policy(limits=Limits(seconds=seconds))
     plan = decide(given, policy, strategy="greedy", clock=time.process_time)
-
-    assert plan.operations
-    return time.process_time() - began
+    return time.process_time() - began, plan
 
 
 def test_where_others_leave_for_claims_the_round_ends_with_its_limit():
@@ -83,6 +81,8 @@ def test_where_others_leave_for_claims_the_round_ends_with_its_limit():
     it takes about seven times that.
     """
     given = crowded(scattered(1000, 1000, 40), 250)
-    whatever = spent(given, 0.0)
+    whatever, _ = spent(given, 0.0)
+    seconds, plan = spent(given, 1.0)
 
-    assert spent(given, 1.0) < 1.0 + 2 * whatever
+    assert plan.operations
+    assert seconds < 1.0 + 2 * whatever
