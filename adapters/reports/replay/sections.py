@@ -24,7 +24,7 @@ from models.why.verdicts import verdict_named
 _ROUNDS = (
     "Rounds in which nobody waits, nothing fits or nothing is new need no plan. Proven "
     "and gaps are of the planned ones; a strategy without bounds has none. A gap is "
-    "what a plan may lack to the best plan of its round."
+    "what a plan may lack to the best plan of its round that keeps the tiers above."
 )
 
 
