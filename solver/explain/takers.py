@@ -153,11 +153,10 @@ class Share:
 
     def facts(self, column: int) -> Facts:
         """
-        Say who gets how much, those first that get most of one resource.
+        Say who gets how much of a resource, those first that get most.
         """
-        several = np.flatnonzero(self.amounts.any(axis=1))
-        amounts = self.amounts[several, column]
-        several = several[np.lexsort((self.ranks[several], -amounts))]
+        amounts = self.amounts[:, column]
+        several = np.lexsort((self.ranks, -amounts))[: np.count_nonzero(amounts)]
         names = list(dict.fromkeys(self.names[at] for at in several.tolist()))
         given, to = self.total(column), listed(names, "gang")
         return {"given": given, "gangs": len(names), "to": to}

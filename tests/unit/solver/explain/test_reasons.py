@@ -41,6 +41,25 @@ def test_who_gets_what_a_gang_needs_is_named_with_the_amounts(strategy):
     } == waiting.facts
 
 
+def test_who_gets_nothing_of_what_a_gang_lacks_is_not_named():
+    first = [
+        gang("first", priority=5, gpus=8),
+        gang("light", priority=5, requests={CPU: 1_000}),
+    ]
+    late = gang("late", queue="q", gpus=1)
+    limited = [replace(each, queue="q") for each in first]
+    cases = (
+        snapshot(nodes(1), [*first, replace(late, queue="default")]),
+        snapshot(nodes(2), [*limited, late], [queue("q", limit=8)]),
+    )
+
+    for case in cases:
+        waiting = told(case, "late")
+
+        assert Reason.LOWER_TIER_OR_PRIORITY == waiting.reason
+        assert (1, "default/first") == (waiting.facts["gangs"], waiting.facts["to"])
+
+
 def test_of_a_tree_with_a_choice_one_way_is_told_with_all_it_needs():
     first = gang("first", priority=5, requests={GPU: 4, CPU: 50_000})
     either = [
