@@ -2,6 +2,8 @@
 Faults of greedy where it evicts.
 """
 
+from math import inf
+
 from tests.faults.fault import Fault
 from tests.faults.switch import always, saying, switch
 
@@ -95,7 +97,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-does-not-reckon",
         "greedy evicts whatever that loses for each GPU",
-        switch("solver.evict.greedy.make_room:RoomMaking._settle", always(value=True)),
+        switch("solver.evict.greedy.make_room:RoomMaking._may_lose", always(value=inf)),
         (
             "evict/policy/max-lost-per-gpu-59",
             "evict/policy/max-lost-per-gpu-counts-moves",

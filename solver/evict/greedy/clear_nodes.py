@@ -159,8 +159,6 @@ class Cover:
         """
         List nodes by what a place costs, as a heap; none where there is not enough.
         """
-        if self.offers.moves_are_too_few(leaf, need):
-            return []
         offers = self.offers.of_all(leaf, need, mask)
         if int(offers.most.sum()) < need:
             return []

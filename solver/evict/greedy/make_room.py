@@ -5,6 +5,7 @@ Room for one unit: others leave until all of it has a place, then only those who
 from collections import Counter
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from math import inf, isinf
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from solver.evict.greedy.kept_on_node import dearest
 from solver.evict.greedy.may_stay import lie_well, may_stay
 from solver.evict.greedy.node_offers import NodeOffers
 from solver.evict.greedy.shortfalls import Counts
-from solver.evict.greedy.sorts import MOVE
+from solver.evict.greedy.sorts import MOVE, PREEMPT, RECLAIM
 from solver.place.place_gang import place_gang
 from solver.problem.core_pods import least_core
 from solver.problem.gang_state import Standing
@@ -34,7 +35,7 @@ class RoomMaking:
 
     def __init__(self, step: HandStep) -> None:
         self.step = step
-        self._gained = 0
+        self._gained = 0.0
 
     def make(self, unit: Unit, mark: int) -> bool:
         """
@@ -70,6 +71,8 @@ class RoomMaking:
         """
         if not all(self._may_relieve(unit, *key).size for key in short):
             return False
+        if self._loses_too_much(unit, planned, queues):
+            return False
         mark, ledger = self.step.work.mark(), self.step.work.ledger
         ledger.lend(short)
         done = all(self._cover(state, planned, unit, queues) for state in unit.states)
@@ -83,6 +86,47 @@ class RoomMaking:
                 return True
         self.step.work.undo(mark)
         return False
+
+    def _loses_too_much(self, unit: Unit, planned: Counts, queues: Ints | None) -> bool:
+        """
+        Tell whether too few may leave, or more is lost than may be, wherever it is.
+
+        Who is moved takes as much as it leaves.
+        """
+        room, shapes = self.step.work.room, self.step.problem.shapes
+        asked = np.zeros_like(room.rows[0])
+        leaving, pods = np.zeros(len(self.step.table.sorts.pods), dtype=bool), 0
+        for state in unit.states:
+            for i, count in planned[state.key].items():
+                asked += shapes.requests[shapes.of_leaf[state.key, i]] * count
+                pods += count
+            leaving |= np.isin(self._rules(state, unit, queues), (RECLAIM, PREEMPT))
+        sums = self.step.problem.room.sums
+        short = np.zeros_like(asked)
+        short[sums] = (asked - np.maximum(room.rows, 0).sum(axis=0))[sums]
+        least = self.step.table.least_lost(leaving, short, pods)
+        return isinf(least) or least > self._may_lose(unit, planned)
+
+    def _may_lose(self, unit: Unit, counts: Counts) -> float:
+        """
+        Say what may still be lost for a unit with so many pods.
+        """
+        lost = sum(going.work for going in self.step.leavers.goings.values())
+        return self._gained + self._worth(unit, counts) - lost
+
+    def _worth(self, unit: Unit, counts: Counts) -> float:
+        """
+        Say what may be lost for the pods of a unit; infinite where nothing bounds it.
+        """
+        most = self.step.problem.policy.evict.max_lost_per_gpu
+        if most is None:
+            return inf
+        work = self.step.problem.values.work
+        return sum(
+            work(state.leaves[i].pod_set.requests, most) * pods
+            for state in unit.states
+            for i, pods in counts[state.key].items()
+        )
 
     def _cover(
         self, state: Standing, planned: Counts, unit: Unit, queues: Ints | None
@@ -148,18 +192,9 @@ class RoomMaking:
             return False
         if not self.step.leavers.since(mark):
             return True
-        most = self.step.problem.policy.evict.max_lost_per_gpu
-        if most is not None:
-            gained = sum(
-                self.step.problem.values.work(state.leaves[i].pod_set.requests, most)
-                * pods
-                for state in unit.states
-                for i, pods in placed[state.key].items()
-            )
-            lost = sum(going.work for going in self.step.leavers.goings.values())
-            if lost > self._gained + gained:
-                return False
-            self._gained += gained
+        if self._may_lose(unit, placed) < 0:
+            return False
+        self._gained += self._worth(unit, placed)
         return True
 
     def _below(self, tight: AbstractSet[str]) -> Ints:

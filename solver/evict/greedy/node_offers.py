@@ -9,7 +9,6 @@ import numpy as np
 from models.devices.gpu_parts import is_part
 from models.resources import is_gpu
 from solver.evict.greedy.places_once_left import PlacesOnceLeft, summed
-from solver.evict.greedy.sorts import PREEMPT, RECLAIM
 from solver.evict.greedy.victim_table import Order, VictimTable
 from solver.place.round_state import RoundState
 from solver.problem.gang_state import Standing
@@ -65,22 +64,6 @@ class NodeOffers:
     rules: Ints
     once_left: PlacesOnceLeft
 
-    def moves_are_too_few(self, leaf: int, need: int) -> bool:
-        """
-        Tell whether all who may leave need another place, and there is too little.
-
-        Moves neither add to what is free nor take from it, so that all nodes together
-        must have as much as is needed.
-        """
-        rules = self.rules[self.table.sort[self.table.live]]
-        if np.isin(rules, (RECLAIM, PREEMPT)).any():
-            return False
-        room = self.work.problem.room
-        asked = np.intersect1d(self.asked(leaf)[0], room.sums)
-        free = np.maximum(self.work.room.rows[:, asked], 0).sum(axis=0)
-        request = self._request(leaf)
-        return bool((free < need * request[asked]).any())
-
     def _shape_of(self, leaf: int) -> int:
         return self.work.problem.shapes.of_leaf[self.state.key, leaf]
 
@@ -93,15 +76,6 @@ class NodeOffers:
     def _may(self, items: Ints) -> Bools:
         rules = self.rules[self.table.sort[items]]
         return np.asarray((rules > 0) & self.table.live[items])
-
-    def _costs(self, items: Ints, need: int) -> Floats:
-        """
-        Say what items cost; a gang's cost is shared by the parts that are of use.
-        """
-        part = self.table.part_of[items]
-        shared = np.minimum(self.table.wide_parts[part], max(1, need))
-        whole = self.table.wide_cost[part] / shared
-        return np.where(part >= 0, whole, self.table.cost[items])
 
     def _most_on(self, leaf: int, nodes: Ints) -> Ints:
         """
@@ -147,7 +121,7 @@ class NodeOffers:
         which = order.group[going]
         places = self.once_left.of(order, self._request(leaf), may)[going]
         gain = np.minimum(places, most[which]) - base[which]
-        paid = summed(self._costs(order.items[going], need), which)
+        paid = summed(self.table.costs(order.items[going], need), which)
         used = np.minimum(gain, need)
         ratio = np.where(gain > 0, paid / np.maximum(used, 1), np.inf)
         found = Offers(
@@ -204,7 +178,7 @@ class NodeOffers:
         gain = np.minimum(fits[1:] - fits[0], need)
         if gain[-1] <= 0:
             return None
-        paid = self._costs(items, need).cumsum()
+        paid = self.table.costs(items, need).cumsum()
         ratio = np.where(gain > 0, paid / np.maximum(gain, 1), np.inf)
         at = int(np.flatnonzero(ratio <= ratio.min() * SAME)[-1])
         reached = int(gain[at])

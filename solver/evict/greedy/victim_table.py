@@ -7,6 +7,7 @@ once.  Who may leave for whom, and what happens to others then, is not decided h
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from math import floor, inf
 
 import numpy as np
 
@@ -153,6 +154,27 @@ class VictimTable:
         shared = self.wide_cost[part] / self.wide_parts[part]
         return np.where(part >= 0, shared, self.cost)
 
+    def costs(self, items: Ints, need: int) -> Floats:
+        """
+        Say what items cost; a gang's cost is shared by the parts that are of use.
+        """
+        part = self.part_of[items]
+        shared = np.minimum(self.wide_parts[part], max(1, need))
+        whole = self.wide_cost[part] / shared
+        return np.where(part >= 0, whole, self.cost[items])
+
+    def least_lost(self, leaving: Bools, short: Ints, need: int) -> float:
+        """
+        Bound what is lost until so much more is free on all nodes together.
+
+        Where some sorts are ``leaving`` for so many pods; infinite if that is too few.
+        """
+        items = np.flatnonzero(self.live & leaving[self.sort])
+        cost = np.floor(self.costs(items, need))
+        columns = np.flatnonzero(short > 0).tolist()
+        found = (_least(cost, self.rows[items, at], short[at]) for at in columns)
+        return max(found, default=0.0)
+
     # --- the order on each node -----------------------------------------------------
 
     def orders(self, *, gpus: bool) -> "tuple[Order, ...]":
@@ -193,6 +215,19 @@ class VictimTable:
         for together in sharers(self.items) if gpus else ():
             size[together], cost[together] = size[together].sum(), cost[together].sum()
         return np.where(size > 0, cost / np.maximum(size, 1e-9), np.inf)
+
+
+def _least(cost: Floats, held: Ints, short: int) -> float:
+    """
+    Add up the cheapest of what is held until nothing is short, the last one in part.
+    """
+    if held.sum() < short:
+        return inf
+    cost, held = cost[held > 0], held[held > 0]
+    order = np.argsort(cost / held)
+    cost, held = cost[order], held[order]
+    taken = np.clip(short - (held.cumsum() - held), 0, held)
+    return float(floor((cost * taken / held).sum()))
 
 
 def cost_of_devices(items: Sequence[VictimRow], cost: Floats) -> Floats:

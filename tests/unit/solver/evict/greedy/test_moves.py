@@ -2,11 +2,13 @@
 Moves by greedy, and for whom none is asked for.
 """
 
+from math import isinf
+
 import pytest
 
 from adapters.files import scenario_of
 from benchmarks.cases.victims import victim_case
-from solver.evict.greedy.node_offers import NodeOffers
+from solver.evict.greedy.victim_table import VictimTable
 from solver.place.draft import Draft
 from solver.problem.leaving_pods import NOWHERE
 from solver.problem.node_room import Places
@@ -83,13 +85,14 @@ def asked_of(monkeypatch, given):
     Plan a round in which others may only be moved; say how often a bound spared it.
     """
     spared = []
-    known = NodeOffers.moves_are_too_few
+    known = VictimTable.least_lost
 
-    def told(self, leaf, need):
-        spared.append(known(self, leaf, need))
-        return spared[-1]
+    def told(self, *asked):
+        least = known(self, *asked)
+        spared.append(isinf(least))
+        return least
 
-    monkeypatch.setattr(NodeOffers, "moves_are_too_few", told)
+    monkeypatch.setattr(VictimTable, "least_lost", told)
     return planned(given), spared
 
 
@@ -112,7 +115,7 @@ def test_nobody_is_asked_to_move_where_all_free_room_is_too_little(monkeypatch):
 def test_no_plan_depends_on_what_is_not_asked(monkeypatch, seed):
     given = scenario_of(f"case-{seed}", victim_case(seed))
     quick = decide(given.snapshot, given.policy, strategy="greedy")
-    monkeypatch.setattr(NodeOffers, "moves_are_too_few", lambda *_: False)
+    monkeypatch.setattr(VictimTable, "least_lost", lambda *_: 0.0)
 
     assert quick == decide(given.snapshot, given.policy, strategy="greedy")
 
