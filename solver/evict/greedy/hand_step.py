@@ -4,6 +4,7 @@ What is so far while others are let go by hand: starts, rights, and who may leav
 
 from collections.abc import Iterable, Sequence
 from functools import partial
+from math import inf
 
 from solver.effort.budget import Budget
 from solver.evict.greedy.eviction_log import Leavers
@@ -88,6 +89,19 @@ class HandStep:
             if not all(later and queue in parents for queue, _ in above):
                 return False
         return self.rights.hold()
+
+    def worth(self, unit: Unit, counts: Counts) -> float:
+        """
+        Say what may be lost for the pods of a unit; infinite where nothing bounds it.
+        """
+        most = self.problem.policy.evict.max_lost_per_gpu
+        if most is None:
+            return inf
+        return sum(
+            self.problem.values.work(state.leaves[i].pod_set.requests, most) * pods
+            for state in unit.states
+            for i, pods in counts[state.key].items()
+        )
 
     def _rebook(self, unit: Unit, old: Counts | None, new: Counts | None) -> None:
         """

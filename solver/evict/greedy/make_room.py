@@ -5,7 +5,7 @@ Room for one unit: others leave until all of it has a place, then only those who
 from collections import Counter
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from math import inf, isinf
+from math import isinf
 
 import numpy as np
 
@@ -93,17 +93,10 @@ class RoomMaking:
 
         Who is moved takes as much as it leaves.
         """
-        room, shapes = self.step.work.room, self.step.problem.shapes
-        asked = np.zeros_like(room.rows[0])
-        leaving, pods = np.zeros(len(self.step.table.sorts.pods), dtype=bool), 0
-        for state in unit.states:
-            for i, count in planned[state.key].items():
-                asked += shapes.requests[shapes.of_leaf[state.key, i]] * count
-                pods += count
-            leaving |= np.isin(self._rules(state, unit, queues), (RECLAIM, PREEMPT))
-        sums = self.step.problem.room.sums
-        short = np.zeros_like(asked)
-        short[sums] = (asked - np.maximum(room.rows, 0).sum(axis=0))[sums]
+        rules = np.array([self._rules(state, unit, queues) for state in unit.states])
+        leaving = np.logical_or.reduce(np.isin(rules, (RECLAIM, PREEMPT)))
+        short = self.step.shortfalls.room(unit, planned)
+        pods = sum(sum(counts.values()) for counts in planned.values())
         least = self.step.table.least_lost(leaving, short, pods)
         return isinf(least) or least > self._may_lose(unit, planned)
 
@@ -112,21 +105,7 @@ class RoomMaking:
         Say what may still be lost for a unit with so many pods.
         """
         lost = sum(going.work for going in self.step.leavers.goings.values())
-        return self._gained + self._worth(unit, counts) - lost
-
-    def _worth(self, unit: Unit, counts: Counts) -> float:
-        """
-        Say what may be lost for the pods of a unit; infinite where nothing bounds it.
-        """
-        most = self.step.problem.policy.evict.max_lost_per_gpu
-        if most is None:
-            return inf
-        work = self.step.problem.values.work
-        return sum(
-            work(state.leaves[i].pod_set.requests, most) * pods
-            for state in unit.states
-            for i, pods in counts[state.key].items()
-        )
+        return self._gained + self.step.worth(unit, counts) - lost
 
     def _cover(
         self, state: Standing, planned: Counts, unit: Unit, queues: Ints | None
@@ -194,7 +173,7 @@ class RoomMaking:
             return True
         if self._may_lose(unit, placed) < 0:
             return False
-        self._gained += self._worth(unit, placed)
+        self._gained += self.step.worth(unit, placed)
         return True
 
     def _below(self, tight: AbstractSet[str]) -> Ints:

@@ -8,8 +8,11 @@ fixed work and the shares of leaf queues are as they are.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from solver.evict.rights.hand_rights import HandRights
 from solver.place.round_state import RoundState
+from solver.problem.node_room import Ints
 from solver.problem.problem import Unit
 
 Counts = Mapping[str, Mapping[int, int]]
@@ -65,6 +68,18 @@ class Shortfalls:
             for queue, name in self._asked(unit, counts)
             if share[queue][name] < 0
         ]
+
+    def room(self, unit: Unit, counts: Counts) -> Ints:
+        """
+        Say by how much all that is free, wherever it is, is too little for a unit.
+        """
+        room, shapes = self.work.room, self.work.problem.shapes
+        short = -np.maximum(room.rows, 0).sum(axis=0)
+        for state in unit.states:
+            for i, pods in counts[state.key].items():
+                short += shapes.requests[shapes.of_leaf[state.key, i]] * pods
+        sums = np.isin(np.arange(len(short)), self.work.problem.room.sums)
+        return np.where(sums, short, 0)
 
     def _asked(
         self, unit: Unit, counts: Counts, *, fixed: bool = False
