@@ -52,9 +52,9 @@ DEFAULT_TIERS: tuple[TierName, ...] = (
     "packing",
 )
 
-MOST_BANDS = 8
+MOST_TIERS = 8
 """
-Bands of priority that have tiers of their own; of more priorities, some share one.
+Bands of priority that have tiers of their own; of more bands, some share one.
 """
 LONGEST_LEAVING = 120
 """
@@ -302,7 +302,7 @@ class Policy(PolicyPart):
 
     tiers: tuple[TierEntry, ...] = tuple(Tier(name=name) for name in DEFAULT_TIERS)
     evict: Evict = Evict()
-    bands: tuple[Priority, ...] | None = Field(None, max_length=MOST_BANDS - 1)
+    bands: tuple[Priority, ...] | None = Field(None, max_length=MOST_TIERS - 1)
     ageing: tuple[AgeStep, ...] = Field(DEFAULT_AGEING, min_length=1, max_length=8)
     waiting: WaitingPolicy = WaitingPolicy()
     shares: SharesPolicy = SharesPolicy()

@@ -388,8 +388,6 @@ def _better_above(one: Outcome, other: Outcome, displaced: Collection[str]) -> O
     """
     committed = one.problem.frozen.committed
     top = max(u.band for u in committed if u.states[0].key in displaced)
-    keys = tuple(
-        key for key in tier_keys(one.problem) if key.band is not None and key.band > top
-    )
+    keys = tuple(key for key in tier_keys(one.problem) if key.bands.start > top)
     mine, theirs = (score(x.problem, x.draft, keys) for x in (one, other))
     return other if is_better(keys, theirs, mine) else one

@@ -105,13 +105,13 @@ def _rows_of(name: AnyTier) -> _Rows:  # noqa: C901, PLR0911 - one case for each
 
 
 def _entitled(problem: Problem, kind: TypeVars, key: TierKey, total: Linear) -> None:
-    if kind.sample.starts and kind.sample.band == key.band:
+    if kind.sample.starts and kind.sample.band in key.bands:
         weight = entitled_value(problem, kind.sample.states)
         total.add(kind.entitled.variable, weight, kind.entitled.upper)
 
 
 def _borrowing(problem: Problem, kind: TypeVars, key: TierKey, total: Linear) -> None:
-    if not kind.sample.starts or kind.sample.band != key.band:
+    if not kind.sample.starts or kind.sample.band not in key.bands:
         return
     if kind.entitled.variable is kind.starts.variable:
         return

@@ -239,7 +239,7 @@ class _Explainer:
         """
         Tell whether no more starts of some tiers are possible down to a unit's band.
         """
-        label = self._bare.bands.labels.get(unit.band, 0)
+        label = self._bare.bands.label(unit.band)
         tiers = [tier for tier in self._outcome.tiers if tier.name in names]
         return len({tier.name for tier in tiers}) == len(names) and all(
             tier.value == tier.bound

@@ -1,24 +1,28 @@
 """
-Bands: at most eight ranges of priority, each named by the lowest priority in it.
+Bands: priorities that are treated alike, and the tiers in which they count.
 """
 
 from bisect import bisect_right
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from models.policy import MOST_BANDS, Policy
+from models.policy import MOST_TIERS, Policy
+
+_MOST_BANDS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Bands:
     """
-    Cut points in rising order; a band's label is the lowest priority found in it.
+    Cut points in rising order; bands decide who may preempt whom.
 
-    Bands in which nothing waits have no label and are no tiers.
+    ``tiers`` are the bands that share one, with the lowest priority that waits there
+    as its label, most important first.
     """
 
     cuts: tuple[int, ...]
-    labels: Mapping[int, int]
+    tiers: tuple[tuple[range, int], ...]
 
     def of(self, priority: int) -> int:
         """
@@ -26,33 +30,36 @@ class Bands:
         """
         return bisect_right(self.cuts, priority)
 
-    @property
-    def falling(self) -> list[tuple[int, int]]:
+    def label(self, band: int) -> int:
         """
-        List (index, label), most important first.
+        Give the label of a band's tier.
         """
-        return sorted(self.labels.items(), reverse=True)
+        return next((label for bands, label in self.tiers if band in bands), 0)
 
 
 def cut_bands(
     priorities: Sequence[int], policy: Policy, others: Collection[int] = ()
 ) -> Bands:
     """
-    Cut priorities by the policy, else one band each, else by quantiles.
+    Cut priorities by the policy, else one band each, or by quantiles of very many.
 
     What waits alone makes tiers; ``others`` are those of what runs, so that it has a
-    band of its own where there are few.
+    band of its own.
     """
-    distinct = sorted(set(priorities))
-    if policy.bands is not None:
-        cuts = tuple(sorted(set(policy.bands)))
-    elif len(distinct) <= MOST_BANDS:
-        cuts = tuple(sorted({*distinct, *others})[1:])
-    else:
-        ranked = sorted(priorities)
-        parts = range(1, MOST_BANDS)
-        cuts = tuple(sorted({ranked[len(ranked) * k // MOST_BANDS] for k in parts}))
-    labels: dict[int, int] = {}
-    for priority in distinct:
-        labels.setdefault(bisect_right(cuts, priority), priority)
-    return Bands(cuts=cuts, labels=labels)
+    cuts: Sequence[int] | None = policy.bands
+    if cuts is None:
+        cuts = _spread(sorted({*priorities, *others}), _MOST_BANDS)[1:]
+    cuts, ranked = tuple(sorted(set(cuts))), sorted(priorities)
+    waiting = [bisect_right(cuts, priority) for priority in ranked]
+    ends = [*sorted(set(_spread(waiting, MOST_TIERS))), len(cuts) + 1]
+    tiers = [(range(x, y), ranked[waiting.index(x)]) for x, y in pairwise(ends)]
+    return Bands(cuts=cuts, tiers=tuple(reversed(tiers)))
+
+
+def _spread(ranked: Sequence[int], most: int) -> Sequence[int]:
+    """
+    Take all numbers where they are few, else where equal parts of them begin.
+    """
+    if len(set(ranked)) <= most:
+        return ranked
+    return [ranked[len(ranked) * part // most] for part in range(most)]

@@ -37,7 +37,7 @@ def _first_tier(problem: Problem) -> str | None:
     name = names[0] if names else "order"
     if name in {"pods", "gangs", "gpus"}:
         return name
-    return name if name == "entitled" and len(problem.bands.falling) == 1 else None
+    return name if name == "entitled" and len(problem.bands.tiers) == 1 else None
 
 
 def _is_single(problem: Problem, unit: Unit) -> bool:

@@ -128,7 +128,7 @@ class StartPrices:
         worth = entitled_value if is_entitled else borrowing_value
         self.costless, priced = 0, []
         for unit in units:
-            if not unit.starts or unit.band != key.band:
+            if not unit.starts or unit.band not in key.bands:
                 continue
             value, needs = worth(problem, unit.states), gpus_needed(unit)
             if needs:

@@ -104,7 +104,7 @@ class StillPossible:
         """
         problem = self._counted(key)
         if value == trivial_bound(problem, key):
-            counted = {u.key for u in problem.units if u.starts and u.band == key.band}
+            counted = {u.key for u in problem.units if u.starts and u.band in key.bands}
             sure = [unit for unit in self.rest if unit.key in counted]
             self.rest = tuple(unit for unit in self.rest if unit.key not in counted)
             self._hold(sure)

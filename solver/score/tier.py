@@ -48,13 +48,13 @@ The tiers of policies, and the further measures of what is lost.
 @dataclass(frozen=True, slots=True)
 class TierKey:
     """
-    One tier to solve: its name, its band's index and label, and its direction.
+    One tier to solve: its name, the bands it counts, their label, and its direction.
 
     Its values count in so many ``pieces`` of what people count.
     """
 
     name: AnyTier
-    band: int | None
+    bands: range
     label: int | None
     direction: Direction
     gap: float
@@ -153,7 +153,7 @@ def _startable(problem: Problem) -> list[Unit]:
 
 
 def _in_band(units: Sequence[Unit], key: TierKey) -> Iterator[Standing]:
-    return (state for u in units if u.band == key.band for state in u.states)
+    return (state for u in units if u.band in key.bands for state in u.states)
 
 
 def _entitled(

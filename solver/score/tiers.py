@@ -26,11 +26,11 @@ def tier_keys(problem: Problem) -> tuple[TierKey, ...]:
     for name, own_gap in [*_listed(problem.policy), last]:
         gap = problem.policy.limits.gap if own_gap is None else own_gap
         tier = tier_of(name)
-        bands = problem.bands.falling if tier.by_band else ((None, None),)
+        tiers = problem.bands.tiers if tier.by_band else ((range(0), None),)
         pieces = _pieces(problem, name)
         keys += [
-            TierKey(name, band, label, tier.direction, gap, pieces)
-            for band, label in bands
+            TierKey(name, bands, label, tier.direction, gap, pieces)
+            for bands, label in tiers
         ]
     return tuple(keys)
 
@@ -39,13 +39,7 @@ def _pieces(problem: Problem, name: AnyTier) -> int:
     """
     Say in how many pieces of what people count a tier counts.
     """
-    match name:
-        case "gpus":
-            return problem.room.pieces
-        case "entitled":
-            return QUARTERS
-        case _:
-            return 1
+    return {"gpus": problem.room.pieces, "entitled": QUARTERS}.get(name, 1)
 
 
 def _listed(policy: Policy) -> list[tuple[AnyTier, float | None]]:

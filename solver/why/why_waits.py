@@ -184,7 +184,7 @@ class _GangAsked:
         self._unit = unit
         self._given, self._beside = asked.beside(unit)
         self._rules = rules_of(problem, self._beside, unit)
-        label = problem.bands.labels.get(unit.band, 0)
+        label = problem.bands.label(unit.band)
         self._ask = StartUnder(
             problem=problem,
             beside=self._beside,

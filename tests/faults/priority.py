@@ -5,7 +5,7 @@ Faults of priority: bands, ageing, and what makes gangs unlike.
 from dataclasses import replace
 
 from tests.faults.fault import Fault
-from tests.faults.switch import always, becomes, once, saying, seeing, switch
+from tests.faults.switch import always, once, saying, seeing, switch
 
 
 def _without_queue(unit):
@@ -24,8 +24,18 @@ def _ageless(unit):
 
 
 def _one_band(bands, *_):
-    low = min(bands.labels.values(), default=0)
-    return replace(bands, cuts=(), labels={0: low} if bands.labels else {})
+    low = min((label for _, label in bands.tiers), default=0)
+    return replace(bands, cuts=(), tiers=((range(1), low),) if bands.tiers else ())
+
+
+def _one_band_for_each_tier(bands, *_):
+    labels = sorted(label for _, label in bands.tiers)
+    tiers = [(range(at, at + 1), label) for at, label in enumerate(labels)]
+    return replace(bands, cuts=tuple(labels[1:]), tiers=tuple(reversed(tiers)))
+
+
+def _lowest_first(bands, *_):
+    return replace(bands, tiers=bands.tiers[::-1])
 
 
 FAULTS: tuple[Fault, ...] = (
@@ -57,6 +67,17 @@ FAULTS: tuple[Fault, ...] = (
         ("priority/a-higher-band-comes-first", "priority/age-never-lifts-over-a-band"),
     ),
     Fault(
+        "bands-shared-as-tiers-are",
+        "priorities that share a tier may not preempt each other",
+        switch(
+            "solver.problem.priority_bands:cut_bands", saying(_one_band_for_each_tier)
+        ),
+        (
+            "evict/preempt/of-nine-priorities-that-wait-each-counts-by-itself",
+            "priority/of-nine-priorities-the-higher-starts-first",
+        ),
+    ),
+    Fault(
         "cut-points-ignored",
         "every priority is a band of its own, whatever the policy's cut points",
         switch(
@@ -68,12 +89,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "lowest-band-first",
         "the tiers go from the lowest band to the highest",
-        once(
-            switch(
-                "solver.problem.priority_bands:Bands.falling",
-                becomes(property(lambda bands: sorted(bands.labels.items()))),
-            )
-        ),
+        once(switch("solver.problem.priority_bands:cut_bands", saying(_lowest_first))),
         ("priority/a-higher-band-comes-first", "priority/three-bands-in-their-order"),
     ),
 )

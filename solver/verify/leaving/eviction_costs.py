@@ -18,12 +18,12 @@ from models.resources import (
     unit_of,
 )
 from solver.verify.evidence import Evidence
-from solver.verify.gang_counts import WAITING, is_satisfied, tally
+from solver.verify.gang_counts import is_satisfied, tally
 from solver.verify.plan_steps import STALE
 from solver.verify.violation import Violation
 
-_MOST_BANDS = 8
 _GPUS_OF_A_CLUSTER_WITHOUT = 1000
+_MOST_BANDS = 64
 _THOUSANDTH = {GPU_SHARE: SHARES_PER_THOUSANDTH}
 
 
@@ -203,25 +203,17 @@ def _rank(evidence: Evidence) -> int | None:
     """
     Count for all evicted pods the bands below their own; none where it is arguable.
 
-    Without cut points every priority is a band, unless very many of them wait.
+    Without cut points every priority is a band, unless there are very many.
     """
     gangs, bands = still(evidence.snapshot.gangs), evidence.policy.bands
     cuts = sorted({gang.priority for gang in gangs})[1:] if bands is None else bands
     if bands is None and len(cuts) >= _MOST_BANDS:
-        waiting = {gang.priority for gang in gangs if _waits(gang)}
-        if len(waiting) > _MOST_BANDS:
-            return None
+        return None
     cuts = sorted(set(cuts))
     return sum(
         bisect_right(cuts, evidence.gangs[step.operation.gang].priority)
         for step in evidence.taking
         if step.operation.op == "Evict"
-    )
-
-
-def _waits(gang: Gang) -> bool:
-    return any(
-        pod.phase in WAITING for leaf in pod_sets(gang.tree) for pod in leaf.pods
     )
 
 

@@ -28,8 +28,8 @@ from tests.helpers.build import gang, node, queue, snapshot
 from tests.helpers.rounds.cases import random_snapshot
 
 AGES = (0, 700, 4000, 30000)
-SURE = TierKey("entitled", 0, None, "max", 0.0)
-BORROWED = TierKey("borrowing", 0, None, "max", 0.0)
+SURE = TierKey("entitled", range(1), None, "max", 0.0)
+BORROWED = TierKey("borrowing", range(1), None, "max", 0.0)
 
 
 def drawn(seed):

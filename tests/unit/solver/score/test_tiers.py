@@ -21,13 +21,13 @@ ONE = snapshot(nodes(1), [gang("a", minimum=1)])
 
 
 def unknown():
-    return TierKey("carbon", None, None, "min", 0.0)
+    return TierKey("carbon", range(0), None, "min", 0.0)
 
 
 @pytest.mark.parametrize("name", dict.fromkeys(NAMES))
 def test_every_tier_has_a_record_and_rows(name):
     problem = problem_of(ONE, Policy())
-    key = TierKey(name, 0, None, tier_of(name).direction, 0.0)
+    key = TierKey(name, range(1), None, tier_of(name).direction, 0.0)
 
     assert tier_of(name).direction == key.direction
     assert tier_sum(problem, [], key).constant == value_of(problem, Draft(), key)

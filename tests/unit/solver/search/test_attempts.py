@@ -78,8 +78,8 @@ def test_it_is_asked_once_whether_any_tier_could_be_better(sums, left, none):
         by_weight.add(variable, weight, 1)
         by_number.add(variable, 1, 1)
     keys = (
-        TierKey("pods", None, None, "max", 0.0),
-        TierKey("gangs", None, None, "min", 0.0),
+        TierKey("pods", range(0), None, "max", 0.0),
+        TierKey("gangs", range(0), None, "min", 0.0),
     )
     rows = zip(keys, (by_weight, by_number), sums, strict=True)
     require_better(model, rows)
