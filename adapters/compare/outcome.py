@@ -74,7 +74,8 @@ def outcome_of(snapshot: Snapshot, plan: Plan) -> Outcome:
         node = places.get(f"{gang.namespace}/{pod.name}")
         if node is not None:
             by_leaf[gang.key, leaf.name] += 1
-            shares += shares_held(leaf.requests, memories.get(node, 0))
+            if node in memories:
+                shares += shares_held(leaf.requests, memories[node])
     running: Counter[str] = Counter()
     for (name, _), count in by_leaf.items():
         running[name] += count

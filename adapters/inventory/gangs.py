@@ -193,9 +193,9 @@ def row_of(gang: Gang, memories: Mapping[str, int]) -> GangRow:
 
 def _held(leaf: PodSet, nodes: list[str], memories: Mapping[str, int]) -> int:
     """
-    Count what pods of a leaf hold that are on some nodes.
+    Count what pods of a leaf hold of some nodes, as far as these are there.
     """
-    kinds = Counter([memories.get(node, 0) for node in nodes])
+    kinds = Counter([memories[node] for node in nodes if node in memories])
     return sum([shares_held(leaf.requests, memory) * n for memory, n in kinds.items()])
 
 
