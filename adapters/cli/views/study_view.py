@@ -2,7 +2,7 @@
 What a person reads after a study: the frontier, what is enough, what is proven.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from adapters.cli.terminal.output import Table
@@ -17,6 +17,7 @@ _NAMES = {
     "starved.over12h": "OVER 12 H",
     "gpus.used": "GPUS USED",
 }
+_WHERE_SOME_IS_LOST = {"fairness.jain": "FAIRNESS", "lost.gpuHours": "WORK LOST"}
 _KINDS = {"CapacityStudy": "Capacity for", "PolicyStudy": "Policies for"}
 _LABELS = {"quotas": "QUOTAS", "label": "POLICY", "strategy": "STRATEGY"}
 
@@ -40,13 +41,14 @@ def lines_of(document: Document) -> list[str]:
         )
     axes = [axis for axis in _LABELS if len({row[axis] for row in rows}) > 1]
     target = document["target"]
-    head = ["CLUSTER", "GPUS", *(_LABELS[axis] for axis in axes), *_NAMES.values()]
+    names = _NAMES | (_WHERE_SOME_IS_LOST if _loses(rows) else {})
+    head = ["CLUSTER", "GPUS", *(_LABELS[axis] for axis in axes), *names.values()]
     head += ["BOUND OF MEAN", *(["TARGET"] if target else [])]
     table = []
     for row in rows:
         cells = [row["cluster"], f"{row['gpus']:,}"]
         cells += [row[axis] or "as given" for axis in axes]
-        cells += [_cell(row["metrics"][path]) for path in _NAMES]
+        cells += [_cell(row["metrics"][path]) for path in names]
         cells.append(_bound(row["metrics"]["wait.mean"]))
         if target:
             cells.append(f"{row['target']['met']} of {row['target']['of']}")
@@ -55,6 +57,13 @@ def lines_of(document: Document) -> list[str]:
     lines += ["", *Table(head, table, right).lines()]
     lines += ["", *_notes(document)]
     return lines
+
+
+def _loses(rows: Sequence[Document]) -> bool:
+    """
+    Tell whether running work is stopped in any of the replays, by others or by itself.
+    """
+    return any(row["metrics"]["lost.gpuHours"]["mean"] for row in rows)
 
 
 def _cell(entry: Mapping[str, Any]) -> str:
@@ -76,6 +85,11 @@ def _bound(entry: Mapping[str, Any]) -> str:
 
 def _notes(document: Document) -> list[str]:
     lines = ["bound of mean: no schedule has a lower mean wait on so many GPUs, proven"]
+    if _loses(document["frontier"]):
+        lines.append(
+            "fairness: of GPUs used for each GPU of fair share, over queues (Jain); 1 is fair"
+        )
+        lines.append("work lost: by those who were stopped, and done again")
     if document["seeds"] >= 3:
         lines.append("[low, high]: 95 % interval of the mean over the traces")
     target = document["target"]

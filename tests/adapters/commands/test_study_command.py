@@ -3,6 +3,7 @@
 """
 
 import json
+import re
 
 import pytest
 
@@ -62,6 +63,26 @@ def test_a_study_of_policies_puts_them_side_by_side(trace, tmp_path, capsys):
         "waiting.heads=0 waiting.protectAfter=10m",
         "waiting.heads=2 waiting.protectAfter=10m",
     ] == labels
+
+
+def test_where_some_is_stopped_a_study_says_what_that_cost(tmp_path, capsys):
+    path = tmp_path / "jobs.csv"
+    early = "".join(f"{at},7200,8,a\n" for at in range(4))
+    late = "".join(f"{3600 + at},7200,8,b\n" for at in range(4))
+    path.write_text(f"submit,duration,gpus,queue\n{early}{late}")
+    words = ("--quotas", "gpu-hours", "--evictions")
+    values = ("--set", "evict.maxLostPerGpu=null,60")
+
+    assert 0 == study("policy", str(path), tmp_path / "out", *words, *values)
+    found = capsys.readouterr().out
+    lost = [float(number) for number in re.findall(r"([\d.]+) GPU-h", found)]
+    assert "FAIRNESS" in found
+    assert "WORK LOST" in found
+    assert "done again" in found
+    assert lost[0] > lost[1] == 0
+
+    assert 0 == study("policy", str(path), tmp_path / "still", *words[:2], *values)
+    assert "WORK LOST" not in capsys.readouterr().out
 
 
 def test_a_tier_is_reached_by_its_name(trace, tmp_path, capsys):
