@@ -87,7 +87,7 @@ def _notes(document: Document) -> list[str]:
     lines = ["bound of mean: no schedule has a lower mean wait on so many GPUs, proven"]
     if _loses(document["frontier"]):
         lines.append(
-            "fairness: of GPUs used for each GPU of fair share, over queues (Jain); 1 is fair"
+            "fairness: of GPUs used over fair shares of queues (Jain); 1 is fair"
         )
         lines.append("work lost: by those who were stopped, and done again")
     if document["seeds"] >= 3:

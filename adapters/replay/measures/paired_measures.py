@@ -44,6 +44,7 @@ class Metric:
 
 METRICS = (
     Metric("wait.mean", "mean wait", "s", bound="meanWait"),
+    Metric("wait.perGpu", "mean wait for each GPU", "s"),
     Metric("wait.median", "median wait", "s", bound="medianWait"),
     Metric("wait.p90", "90th percentile wait", "s"),
     Metric("wait.p99", "99th percentile wait", "s"),

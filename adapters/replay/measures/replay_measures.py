@@ -124,7 +124,16 @@ def _waits(jobs: Sequence[JobRow]) -> dict[str, Any]:
         waits = [job.wait for job in jobs if least <= job.gpus < below]
         if waits:
             sizes.append({"size": name, "jobs": len(waits), **_some(waits, names)})
-    return {**_some([job.wait for job in jobs], names), "bySize": sizes}
+    found = _some([job.wait for job in jobs], names)
+    return {**found, "perGpu": _per_gpu(jobs), "bySize": sizes}
+
+
+def _per_gpu(jobs: Sequence[JobRow]) -> float | None:
+    """
+    Give the mean wait for each GPU asked for: a gang of eight counts eight times.
+    """
+    gpus = sum(job.gpus for job in jobs)
+    return _rounded(sum(job.wait * job.gpus for job in jobs) / gpus) if gpus else None
 
 
 def _some(values: Sequence[float], names: Iterable[str]) -> dict[str, float | None]:

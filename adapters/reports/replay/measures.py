@@ -22,6 +22,7 @@ _SHARES = (
 )
 _ABSOLUTE = (
     ("Mean wait", "wait.mean", "s"),
+    ("Mean wait for each GPU", "wait.perGpu", "s"),
     ("Median wait", "wait.median", "s"),
     ("90th percentile wait", "wait.p90", "s"),
     ("99th percentile wait", "wait.p99", "s"),
