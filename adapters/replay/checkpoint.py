@@ -19,7 +19,7 @@ from models.documents.run_time_specs import RunTimesSpec
 NAME = "checkpoint.json"
 _FIELDS = (
     *("idx", "queued", "first", "start", "attempts", "failures", "evictions"),
-    *("evicted", "lost", "reason", "places", "since", "reserved", "lent_by"),
+    *("evicted", "lost", "saved", "reason", "places", "since", "reserved", "lent_by"),
 )
 _WORLD = ("now", "changed", "changed_at", "again", "used", "incomplete", "shares")
 

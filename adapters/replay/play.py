@@ -52,6 +52,7 @@ class Run:
     seed: int = 0
     every: int = 300
     evictions: bool = False
+    saves: int | None = None
     estimates: Estimates = None
     bucket: int = 3600
     block: int = BLOCK
@@ -81,7 +82,7 @@ class Run:
             "policy": self.policy.model_dump(mode="json", by_alias=True),
             "version": VERSION,
             "rest": [
-                *(self.strategy, self.seed, self.every, self.evictions),
+                *(self.strategy, self.seed, self.every, self.evictions, self.saves),
                 *(self.estimates, self.bucket, self.block, self.until),
             ],
         }
@@ -184,6 +185,7 @@ def _engine(run: Run, recorder: Recorder) -> Engine:
     rules = Rules(
         every=run.every,
         evictions=run.evictions and strategy.fair,
+        saves=run.saves,
         estimates=run.estimates is not None,
         look=strategy.look,
         timeless=strategy.timeless,

@@ -162,6 +162,7 @@ def _settings(run: Run) -> dict[str, Any]:
         "every": run.every,
         "estimates": said(run.estimates),
         "evictions": run.evictions,
+        "saves": run.saves,
         "bucket": run.bucket,
         "block": run.block,
         "until": "drained" if run.until is None else run.until,

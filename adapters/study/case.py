@@ -49,6 +49,7 @@ class Case:
     evictions: bool
     estimates: Estimates
     until: int | None
+    saves: int | None = None
 
     @property
     def key(self) -> str:
@@ -98,6 +99,7 @@ def _run_of(case: Case) -> tuple[Trace, Run]:
         seed=case.seed,
         every=case.every,
         evictions=case.evictions,
+        saves=case.saves,
         estimates=case.estimates,
         until=case.until,
     )

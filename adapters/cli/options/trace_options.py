@@ -69,6 +69,14 @@ Evictions = Annotated[
     bool,
     typer.Option("--evictions", help="Let running work be evicted; it starts anew."),
 ]
+Saves = Annotated[
+    str | None,
+    typer.Option(
+        "--saves",
+        metavar="TIME",
+        help="With --evictions: work saves itself so often, and goes on from there.",
+    ),
+]
 Until = Annotated[
     str | None,
     typer.Option(

@@ -22,7 +22,8 @@ class Fate:
 
     ``start`` is that of the attempt that runs, ``queued`` since when it waits.
     ``places`` are the nodes of its pods that are bound, ``devices`` those of which pods
-    get parts; it leaves for those it is ``lent_by``.
+    get parts; it leaves for those it is ``lent_by``.  So many seconds of its work are
+    ``saved``, and the next attempt goes on from there.
     """
 
     idx: int
@@ -36,6 +37,7 @@ class Fate:
     evicted: int = NEVER
     lost: int = 0
     reason: str = ""
+    saved: int = 0
     places: dict[str, str] = field(default_factory=dict)
     since: dict[str, int] = field(default_factory=dict)
     reserved: dict[str, str] = field(default_factory=dict)
@@ -57,6 +59,17 @@ class Fate:
         Say as whose its run time is counted.
         """
         return kind_of(self.job.queue, "default", self.job.asked(GPU))
+
+    def stop(self, now: int, saves: int | None) -> int:
+        """
+        Let the attempt be evicted; give for how many seconds it ran in vain.
+        """
+        ran = now - self.start
+        lost = ran % saves if saves else ran
+        self.saved += ran - lost
+        self.evictions += 1
+        self.start = NEVER
+        return lost
 
     def role_of(self, pod: str) -> Role:
         """

@@ -34,12 +34,14 @@ class Rules:
     """
     How a world runs: seconds between rounds (0: at each event) and who may leave.
 
-    ``look`` says whether a round is shown the oldest of the line or of each kind;
-    where all is ``timeless``, time alone changes no plan.
+    Who is evicted goes on from where it was saved last, if its work ``saves`` itself
+    every so many seconds.  ``look`` says whether a round is shown the oldest of the
+    line or of each kind; where all is ``timeless``, time alone changes no plan.
     """
 
     every: int = 300
     evictions: bool = False
+    saves: int | None = None
     estimates: bool = False
     look: Look = "kinds"
     timeless: bool = False
@@ -166,7 +168,7 @@ class World:
             self.promised.pop(idx, None)
             self.ended(fate, self.now)
             return
-        fate.failures += 1
+        fate.failures, fate.saved = fate.failures + 1, 0
         fate.lost += gpus * (self.now - fate.start)
         fate.start = NEVER
         self.queue_again(fate)
@@ -213,7 +215,7 @@ class World:
         fate.attempts += 1
         self.counts.started += 1
         self.holds.forget((f"default/{fate.job.name}",))
-        heappush(self.ends, (self.now + seconds, fate.idx, fate.attempts))
+        heappush(self.ends, (self.now + seconds - fate.saved, fate.idx, fate.attempts))
 
     def stop(self, fate: Fate, gpus: int) -> None:
         """
@@ -221,9 +223,8 @@ class World:
         """
         self.used -= gpus
         self.incomplete += gpus
-        fate.lost += fate.job.asked(self.ground.counted) * (self.now - fate.start)
-        fate.evictions += 1
-        fate.start = NEVER
+        lost = fate.stop(self.now, self.rules.saves)
+        fate.lost += fate.job.asked(self.ground.counted) * lost
 
     @property
     def waits(self) -> bool:

@@ -16,6 +16,7 @@ from adapters.cli.options.trace_options import (
     Form,
     PolicyFile,
     Quotas,
+    Saves,
     Until,
     judged,
     known_times,
@@ -77,6 +78,7 @@ def replay(
     seeds: Seeds = 1,
     estimates: Estimates = None,
     evictions: Evictions = False,
+    saves: Saves = None,
     until: Until = None,
     workers: Workers = 0,
     output: Output = Format.TABLE,
@@ -86,7 +88,6 @@ def replay(
 
     If it is killed, the same command continues where it stopped.
     """
-    only(output, Format.TABLE, Format.JSON)
     from adapters.replay.play import Run
 
     names = judged(strategy or ["greedy", "solver"], known_times(estimates))
@@ -99,11 +100,11 @@ def replay(
         strategy=names[0],
         every=moment(every, "--every"),
         evictions=evictions,
+        saves=None if saves is None else moment(saves, "--saves"),
         estimates=known_times(estimates),
         until=None if until is None else moment(until, "--until"),
     )
-    runs = _runs(each, names, seeds)
-    _play(runs, to or _folder_of(each), workers, output)
+    _play(_runs(each, names, seeds), to or _folder_of(each), workers, output)
 
 
 def _folder_of(run: "Run") -> str:
@@ -135,6 +136,7 @@ def _play(runs: "list[Run]", to: str, workers: int, output: Format) -> None:
     """
     Play what was not played before, and write what came of all.
     """
+    only(output, Format.TABLE, Format.JSON)
     from pathlib import Path
 
     from adapters.cli.terminal.bar import Bar

@@ -4,7 +4,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +17,7 @@ from adapters.cli.options.trace_options import (
     Every,
     Evictions,
     Form,
+    Saves,
     Until,
     judged,
     known_times,
@@ -175,6 +176,7 @@ def policy(
     every: Every = "5m",
     estimates: Estimates = None,
     evictions: Evictions = False,
+    saves: Saves = None,
     until: Until = None,
     workers: Workers = 0,
     ray: OnRay = False,
@@ -187,7 +189,10 @@ def policy(
     aim = _target(target)
     study = _study(
         "PolicyStudy",
-        _case(trace, form, strategy, estimates, every, until, evictions=evictions),
+        replace(
+            _case(trace, form, strategy, estimates, every, until, evictions=evictions),
+            saves=None if saves is None else moment(saves, "--saves"),
+        ),
         _Played(cluster, aim, strategy, quotas, seeds, to, workers, ray=ray),
         _variants(policy, setting),
     )

@@ -1,0 +1,59 @@
+"""
+``phalanx replay --saves``: who is evicted goes on from where its work saved itself.
+"""
+
+import csv
+import json
+
+import pytest
+
+from adapters.cli.main import run
+
+HOUR = 3600
+RESTARTS = 18_000
+TRACE = """\
+job,submit,duration,gpus,pods,queue
+early,0,18000,8,1,red
+other,0,18000,8,1,red
+late,8000,18000,8,1,blue
+later,8000,18000,8,1,blue
+"""
+
+
+def played(folder, *words):
+    """
+    Play a queue that takes all there is, and one that comes for its share.
+    """
+    trace = folder / "jobs.csv"
+    trace.write_text(TRACE)
+    known = ("--strategy", "greedy", "--workers", "1", "--quotas", "gpu-hours")
+    known += ("--evictions", "-O", str(folder / "out"))
+
+    assert 0 == run(["replay", str(trace), "--cluster", "2x8", *known, *words])
+    with (folder / "out" / "runs" / "greedy" / "seed-0" / "jobs.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if int(row["evictions"])]
+    settings = json.loads((folder / "out" / "results.json").read_text())["settings"]
+    return settings, rows
+
+
+@pytest.mark.parametrize(
+    ("words", "saves"),
+    [((), None), (("--saves", "1h"), HOUR), (("--saves", "6h"), 6 * HOUR)],
+    ids=["never", "each hour", "too seldom"],
+)
+def test_what_was_saved_is_not_done_again(tmp_path, words, saves):
+    settings, (row,) = played(tmp_path, *words)
+    ran = 8100
+    lost = ran % HOUR if saves == HOUR else ran
+
+    assert settings["saves"] == saves
+    assert int(row["lost"]) == 8 * lost
+    assert int(row["end"]) == RESTARTS + int(row["duration"]) - (ran - lost)
+
+
+def test_saves_are_a_time(tmp_path, capsys):
+    (tmp_path / "jobs.csv").write_text(TRACE)
+    words = ("--cluster", "2x8", "--evictions", "--saves", "often")
+
+    assert 2 == run(["replay", str(tmp_path / "jobs.csv"), *words])
+    assert "--saves" in capsys.readouterr().err
