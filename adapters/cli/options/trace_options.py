@@ -90,7 +90,7 @@ def trace_and_floor(
     path: str, form: str | None, cluster: str, quotas: str | None
 ) -> "tuple[Trace, Floor]":
     """
-    Read a trace and its cluster, and leave out what can never start there.
+    Read a trace and its cluster, leave out what can never start there, and say so.
     """
     from adapters.traces import floor_of, read_trace
     from adapters.traces.clusters import with_queues
@@ -108,7 +108,9 @@ def trace_and_floor(
     for text in trace.notes:
         note(f"note: {text}")
     trace, floor = counting_parts(trace, floor)
-    return fitted(trace, floor), floor
+    jobs = fitted(trace, floor)
+    say_what_was_done(jobs)
+    return jobs, floor
 
 
 def known_times(text: str | None) -> "KnownTimes":
@@ -153,6 +155,13 @@ def moment(text: str, option: str) -> int:
         return parse_duration(text)
     except QuantityError as error:
         raise typer.BadParameter(f"{option} {text!r}: {error}") from error
+
+
+def moment_if_said(text: str | None, option: str) -> int | None:
+    """
+    Read a time that need not be said.
+    """
+    return None if text is None else moment(text, option)
 
 
 def policy_from(path: str | None, flags: dict[str, float | None]) -> "Policy":

@@ -51,6 +51,13 @@ def test_what_was_saved_is_not_done_again(tmp_path, words, saves):
     assert int(row["end"]) == RESTARTS + int(row["duration"]) - (ran - lost)
 
 
+def test_a_wrong_output_is_refused_before_anything_is_read(tmp_path, capsys):
+    missing = str(tmp_path / "missing.csv")
+
+    assert 2 == run(["replay", missing, "--cluster", "2x8", "-o", "yaml"])
+    assert "-o yaml" in capsys.readouterr().err
+
+
 def test_saves_are_a_time(tmp_path, capsys):
     (tmp_path / "jobs.csv").write_text(TRACE)
     words = ("--cluster", "2x8", "--evictions", "--saves", "often")

@@ -21,8 +21,8 @@ from adapters.cli.options.trace_options import (
     judged,
     known_times,
     moment,
+    moment_if_said,
     policy_from,
-    say_what_was_done,
     trace_and_floor,
 )
 from adapters.cli.terminal.output import Format, as_text, emit, note, say
@@ -88,11 +88,11 @@ def replay(
 
     If it is killed, the same command continues where it stopped.
     """
+    only(output, Format.TABLE, Format.JSON)
     from adapters.replay.play import Run
 
     names = judged(strategy or ["greedy", "solver"], known_times(estimates))
     jobs, floor = trace_and_floor(trace, form, cluster, quotas)
-    say_what_was_done(jobs)
     each = Run(
         trace=jobs,
         floor=floor,
@@ -100,9 +100,9 @@ def replay(
         strategy=names[0],
         every=moment(every, "--every"),
         evictions=evictions,
-        saves=None if saves is None else moment(saves, "--saves"),
+        saves=moment_if_said(saves, "--saves"),
         estimates=known_times(estimates),
-        until=None if until is None else moment(until, "--until"),
+        until=moment_if_said(until, "--until"),
     )
     _play(_runs(each, names, seeds), to or _folder_of(each), workers, output)
 
@@ -136,7 +136,6 @@ def _play(runs: "list[Run]", to: str, workers: int, output: Format) -> None:
     """
     Play what was not played before, and write what came of all.
     """
-    only(output, Format.TABLE, Format.JSON)
     from pathlib import Path
 
     from adapters.cli.terminal.bar import Bar

@@ -22,6 +22,7 @@ from adapters.cli.options.trace_options import (
     judged,
     known_times,
     moment,
+    moment_if_said,
     policy_from,
 )
 from adapters.cli.terminal.output import Format, as_text, emit, note, say
@@ -191,7 +192,7 @@ def policy(
         "PolicyStudy",
         replace(
             _case(trace, form, strategy, estimates, every, until, evictions=evictions),
-            saves=None if saves is None else moment(saves, "--saves"),
+            saves=moment_if_said(saves, "--saves"),
         ),
         _Played(cluster, aim, strategy, quotas, seeds, to, workers, ray=ray),
         _variants(policy, setting),
@@ -265,7 +266,7 @@ def _case(  # a case of what all replays of a study share
         every=moment(every, "--every"),
         evictions=evictions,
         estimates=known,
-        until=None if until is None else moment(until, "--until"),
+        until=moment_if_said(until, "--until"),
     )
 
 
