@@ -15,6 +15,7 @@ from solver.evict.entitled_first import entitled_first, has_room_later, has_room
 from solver.evict.freeze import freeze
 from solver.evict.gathering import victims_of
 from solver.evict.greedy.evict import evict_by_hand
+from solver.evict.greedy.hand_step import worth
 from solver.evict.idle_starts import without_lower, without_profit
 from solver.evict.moved_gangs import Mover, movers_of
 from solver.evict.rights.hand_rights import HandRights
@@ -86,9 +87,15 @@ class Opened:
         open_now = with_room_beside(self.problem, base)
         if open_now is None:
             return best
-        found = evict_by_hand(open_now, base, self.victims, self.movers, budget)
-        first = self.settled(without_profit(self.problem, found))
-        if not has_room_now(self.now, first) or strands_reserved(self.now, first):
+        bounded = self.problem.policy.evict.max_lost_per_gpu is not None
+        for pooled in (True, False) if bounded else (True,):
+            found = evict_by_hand(
+                open_now, base, self.victims, self.movers, budget, pooled=pooled
+            )
+            first = self.settled(without_profit(self.problem, found))
+            if self.holds(first):
+                break
+        else:
             return best
         values = (score(self.problem, x, self.keys) for x in (found, best[1]))
         return (first, found) if is_better(self.keys, *values) else best
@@ -130,8 +137,9 @@ class Opened:
         if most is None:
             return True
         named = {name for one in departures for name in one.beneficiaries}
+        counts = {key: places.counts for key, places in draft.places.items()}
         gained = sum(
-            _gained(self.problem, unit, draft, most)
+            worth(self.problem, unit, counts)
             for unit in self.now.units
             if named & {state.key for state in unit.states}
         )
@@ -229,17 +237,6 @@ def _somebody_may(problem: Problem) -> bool:
     """
     settled = is_settled(problem.snapshot, problem.policy)
     return problem.running_pods > 0 and not settled
-
-
-def _gained(problem: Problem, unit: Unit, draft: Draft, seconds: int) -> int:
-    """
-    Count the GPU-seconds that a unit runs in some seconds.
-    """
-    return sum(
-        problem.values.work(leaf.pod_set.requests, seconds) * len(hosts)
-        for state in unit.states
-        for leaf, hosts in zip(state.leaves, draft.places[state.key], strict=True)
-    )
 
 
 def _keys(problem: Problem, step: Step) -> tuple[TierKey, ...]:

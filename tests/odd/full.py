@@ -13,6 +13,7 @@ from tests.odd.world import Part
 _TIMES = ("0s", "30s", "5m", "2h")
 _LEVELS = ("zone", "rack")
 _MANY = 1_000_000
+_LOST_PER_GPU = (60, 600, 1000, 3000, 8000)
 
 
 def full_round(chance: Random) -> Part:
@@ -35,6 +36,8 @@ def full_round(chance: Random) -> Part:
         _group(chance, given["gangs"])
     if chance.random() < odd:
         given["unchangedFor"] = chance.choice(_TIMES)
+    if chance.random() < 0.3:
+        document["policy"]["evict"]["maxLostPerGpu"] = chance.choice(_LOST_PER_GPU)
     return {key: document[key] for key in ("apiVersion", "kind", "given", "policy")}
 
 

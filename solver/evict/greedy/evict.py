@@ -32,6 +32,8 @@ def evict_by_hand(
     victims: Victims,
     movers: Sequence[Mover] | None = None,
     budget: Budget | None = None,
+    *,
+    pooled: bool = True,
 ) -> Draft:
     """
     Add starts to a draft for which others leave, until the limit.
@@ -39,7 +41,8 @@ def evict_by_hand(
     The problem is the round cut to one step, in the room there will be.  Starts of the
     draft are kept as they are, but for those beside whom a mate must stay: these are
     started again when it is their turn.  ``movers`` is what may be moved, where that
-    was listed already.
+    was listed already.  Where it is ``pooled``, what one start leaves of what may be
+    lost for it may be lost for the next one.
     """
     wide = {one.gang.key for one in victims.wide}
     again = {
@@ -51,7 +54,7 @@ def evict_by_hand(
     places = {key: rows for key, rows in draft.places.items() if key not in again}
     kept = replace(draft, places=places, entitled=draft.entitled - again)
     step = HandStep(_for_all_nodes(problem), kept, victims, movers, budget)
-    return _ByHand(step, kept).run()
+    return _ByHand(step, kept, RoomMaking(step, pooled=pooled)).run()
 
 
 class _ByHand:
@@ -59,11 +62,11 @@ class _ByHand:
     The starts and exits of one step while they are made.
     """
 
-    def __init__(self, step: HandStep, draft: Draft) -> None:
+    def __init__(self, step: HandStep, draft: Draft, room: RoomMaking) -> None:
         self.problem = problem = step.problem
         self.before = draft.exits
         self.step = step
-        self.room = RoomMaking(step)
+        self.room = room
         self.failed = Refusals(self.problem)
         self.batches: dict[str, tuple[str, ...]] = {}
         self.misses = 0

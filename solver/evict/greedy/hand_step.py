@@ -90,19 +90,6 @@ class HandStep:
                 return False
         return self.rights.hold()
 
-    def worth(self, unit: Unit, counts: Counts) -> float:
-        """
-        Say what may be lost for the pods of a unit; infinite where nothing bounds it.
-        """
-        most = self.problem.policy.evict.max_lost_per_gpu
-        if most is None:
-            return inf
-        return sum(
-            self.problem.values.work(state.leaves[i].pod_set.requests, most) * pods
-            for state in unit.states
-            for i, pods in counts[state.key].items()
-        )
-
     def _rebook(self, unit: Unit, old: Counts | None, new: Counts | None) -> None:
         """
         Count a start with other pods than before; none is no start.
@@ -121,6 +108,20 @@ class HandStep:
         else:
             self._booked[unit.key] = new
             self.work.entitled |= keys
+
+
+def worth(problem: Problem, unit: Unit, counts: Counts) -> float:
+    """
+    Say what may be lost for the pods of a unit; infinite where nothing bounds it.
+    """
+    most = problem.policy.evict.max_lost_per_gpu
+    if most is None:
+        return inf
+    return sum(
+        problem.values.work(state.leaves[i].pod_set.requests, most) * pods
+        for state in unit.states
+        for i, pods in counts[state.key].items()
+    )
 
 
 def placed_counts(work: RoundState, unit: Unit) -> Counts:

@@ -10,7 +10,7 @@ from math import isinf
 import numpy as np
 
 from solver.evict.greedy.clear_nodes import Cover
-from solver.evict.greedy.hand_step import HandStep, placed_counts
+from solver.evict.greedy.hand_step import HandStep, placed_counts, worth
 from solver.evict.greedy.kept_on_node import dearest
 from solver.evict.greedy.may_stay import lie_well, may_stay
 from solver.evict.greedy.node_offers import NodeOffers
@@ -30,12 +30,13 @@ What is left of limits or shares, per queue and resource.
 
 class RoomMaking:
     """
-    How others are let go for the units of a step; ``_gained`` is what they are worth.
+    How others are let go for the units of a step; ``_left`` is what may still be lost.
     """
 
-    def __init__(self, step: HandStep) -> None:
+    def __init__(self, step: HandStep, *, pooled: bool = True) -> None:
         self.step = step
-        self._gained = 0.0
+        self.pooled = pooled
+        self._left = 0.0
 
     def make(self, unit: Unit, mark: int) -> bool:
         """
@@ -98,14 +99,8 @@ class RoomMaking:
         short = self.step.shortfalls.room(unit, planned)
         pods = sum(sum(counts.values()) for counts in planned.values())
         least = self.step.table.least_lost(leaving, short, pods)
-        return isinf(least) or least > self._may_lose(unit, planned)
-
-    def _may_lose(self, unit: Unit, counts: Counts) -> float:
-        """
-        Say what may still be lost for a unit with so many pods.
-        """
-        lost = sum(going.work for going in self.step.leavers.goings.values())
-        return self._gained + self.step.worth(unit, counts) - lost
+        may = self._left + worth(self.step.problem, unit, planned)
+        return isinf(least) or least > may
 
     def _cover(
         self, state: Standing, planned: Counts, unit: Unit, queues: Ints | None
@@ -169,11 +164,14 @@ class RoomMaking:
         """
         if not lie_well(self.step.work, self.step.leavers.goings.values()):
             return False
-        if not self.step.leavers.since(mark):
+        left = self.step.leavers.since(mark).values()
+        if not left:
             return True
-        if self._may_lose(unit, placed) < 0:
+        lost = sum(going.work for going in left)
+        rest = self._left + worth(self.step.problem, unit, placed) - lost
+        if rest < 0:
             return False
-        self._gained += self.step.worth(unit, placed)
+        self._left = rest if self.pooled else 0.0
         return True
 
     def _below(self, tight: AbstractSet[str]) -> Ints:

@@ -73,6 +73,27 @@ def test_judge_agrees_with_plans_by_hand(tiny, seed):
     decide(scenario.snapshot, scenario.policy, strategy="greedy")
 
 
+@pytest.mark.drawn
+@pytest.mark.parametrize("most", [600, 3000])
+@pytest.mark.parametrize("seed", [*SEEDS, 6730, 7322])
+def test_judge_agrees_with_what_is_lost_by_hand(most, seed):
+    document = victim_case(seed)
+    document["policy"] = {"evict": {"maxLostPerGpu": most}}
+    scenario = scenario_of("case", document)
+
+    decide(scenario.snapshot, scenario.policy, strategy="greedy")
+
+
+def test_a_start_whose_pods_lose_too_much_alone_does_not_spoil_the_first_one():
+    document = victim_case(7322)
+    document["policy"] = {"evict": {"maxLostPerGpu": 3000}}
+    scenario = scenario_of("case", document)
+
+    plan = decide(scenario.snapshot, scenario.policy, strategy="greedy")
+
+    assert {step.gang for step in plan.operations} == {"default/w0", "default/v1"}
+
+
 def test_same_case_gives_the_same_draft():
     problem, victims = stage(victim_case(3)["given"])
     first = evict_by_hand(problem, Draft(), victims)
