@@ -164,6 +164,26 @@ def moment_if_said(text: str | None, option: str) -> int | None:
     return None if text is None else moment(text, option)
 
 
+def saves_every(text: str | None, *, evictions: bool) -> int | None:
+    """
+    Read how often work saves itself, which only matters where it can be evicted.
+    """
+    saves = moment_if_said(text, "--saves")
+    if saves is None:
+        return None
+    if saves == 0:
+        raise typer.BadParameter(
+            f"--saves {text!r} is no time between two saves; without --saves work "
+            "never saves itself"
+        )
+    if not evictions:
+        raise typer.BadParameter(
+            "--saves says what evicted work keeps, and nothing is evicted: add "
+            "--evictions"
+        )
+    return saves
+
+
 def policy_from(path: str | None, flags: dict[str, float | None]) -> "Policy":
     """
     Read the policy of a file, with environment and flags laid over it.

@@ -58,6 +58,28 @@ def test_a_wrong_output_is_refused_before_anything_is_read(tmp_path, capsys):
     assert "-o yaml" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("--saves", "1h"), "add --evictions"),
+        (("--saves", "0s", "--evictions"), "without --saves"),
+    ],
+    ids=["nothing is evicted", "no time between two saves"],
+)
+@pytest.mark.parametrize("command", [["replay"], ["study", "policy"]])
+def test_saves_that_would_change_nothing_are_refused(
+    tmp_path, capsys, command, words, hint
+):
+    (tmp_path / "jobs.csv").write_text(TRACE)
+    known = [str(tmp_path / "jobs.csv"), "--cluster", "2x8", "-O", str(tmp_path / "o")]
+
+    assert 2 == run([*command, *known, *words])
+    said = " ".join(capsys.readouterr().err.split())
+    assert "--saves" in said
+    assert hint in said
+    assert not (tmp_path / "o").exists()
+
+
 def test_saves_are_a_time(tmp_path, capsys):
     (tmp_path / "jobs.csv").write_text(TRACE)
     words = ("--cluster", "2x8", "--evictions", "--saves", "often")

@@ -23,6 +23,7 @@ from adapters.cli.options.trace_options import (
     moment,
     moment_if_said,
     policy_from,
+    saves_every,
     trace_and_floor,
 )
 from adapters.cli.terminal.output import Format, as_text, emit, note, say
@@ -100,7 +101,7 @@ def replay(
         strategy=names[0],
         every=moment(every, "--every"),
         evictions=evictions,
-        saves=moment_if_said(saves, "--saves"),
+        saves=saves_every(saves, evictions=evictions),
         estimates=known_times(estimates),
         until=moment_if_said(until, "--until"),
     )

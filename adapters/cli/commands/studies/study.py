@@ -24,6 +24,7 @@ from adapters.cli.options.trace_options import (
     moment,
     moment_if_said,
     policy_from,
+    saves_every,
 )
 from adapters.cli.terminal.output import Format, as_text, emit, note, say
 
@@ -192,7 +193,7 @@ def policy(
         "PolicyStudy",
         replace(
             _case(trace, form, strategy, estimates, every, until, evictions=evictions),
-            saves=moment_if_said(saves, "--saves"),
+            saves=saves_every(saves, evictions=evictions),
         ),
         _Played(cluster, aim, strategy, quotas, seeds, to, workers, ray=ray),
         _variants(policy, setting),
