@@ -3,11 +3,16 @@ More nodes like one that is there.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import count
+from operator import and_
 
 from models.changes.refused import ChangeRefusedError, unknown
+from models.devices.gpu_parts import TakenDevice
+from models.neighbours import Neighbours
 from models.nodes import HOSTNAME, Node
 from models.resources import Resources
 from models.snapshot import Snapshot
@@ -76,7 +81,7 @@ def _new(
     nodes: Iterable[Node], members: list[Node], change: AddedNodes
 ) -> Iterator[Node]:
     one = members[0]
-    used = _borne_by_all(members)
+    used, taken, others = _borne_by_all(members)
     taints = tuple(t for t in one.taints if not t.key.startswith(_CONDITION))
     known = {node.name for node in nodes}
     free = (name for i in count() if (name := f"{change.like}-new-{i}") not in known)
@@ -85,6 +90,8 @@ def _new(
             one,
             name=name,
             used=used,
+            taken=taken,
+            others=others,
             tied=(),
             labels={**one.labels, HOSTNAME: name},
             taints=taints,
@@ -92,12 +99,15 @@ def _new(
         )
 
 
-def _borne_by_all(members: list[Node]) -> Resources:
+def _borne_by_all(
+    members: list[Node],
+) -> tuple[Resources, tuple[TakenDevice, ...], tuple[tuple[Neighbours, int], ...]]:
     """
     Give what every node of a class bears of others' work, as from a DaemonSet.
+
+    That is a load, devices of which it is known, and pods that are neighbours.
     """
-    least = {
-        name: min(node.used.get(name, 0) for node in members)
-        for name in members[0].used
-    }
-    return {name: amount for name, amount in least.items() if amount}
+    used = reduce(and_, (Counter(node.used) for node in members))
+    taken = reduce(and_, (Counter(node.taken) for node in members))
+    others = reduce(and_, (Counter(dict(node.others)) for node in members))
+    return dict(used), tuple(taken), tuple(others.items())

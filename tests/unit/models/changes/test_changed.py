@@ -19,7 +19,9 @@ from models.changes import (
     SubmittedGangs,
     changed,
 )
+from models.devices.gpu_parts import TakenDevice
 from models.gangs import DisruptionBudget, PodPhase, pod_sets
+from models.neighbours import Neighbours
 from models.nodes import HOSTNAME, Taint
 from models.policy import Policy
 from models.queues import QueueResource
@@ -50,6 +52,21 @@ def test_new_nodes_are_empty_copies_that_stand_where_the_first_of_the_class_stan
     assert first.allocatable == new.allocatable
     assert ({CPU: 500}, False) == (new.used, new.unschedulable)
     assert {**first.labels, HOSTNAME: "dgx-new-0"} == new.labels
+
+
+def test_new_nodes_bear_devices_and_neighbours_of_others_only_where_all_do():
+    daemon, web = Neighbours(selected=("logs",)), Neighbours(selected=("web",))
+    on_all, on_first = TakenDevice(device=0), TakenDevice(device=1, contract="hami")
+    first = node(
+        "n-0", used={GPU: 2}, taken=(on_all, on_first), others=((daemon, 2), (web, 1))
+    )
+    second = node("n-1", used={GPU: 1}, taken=(on_all,), others=((daemon, 1),))
+
+    new = changed(snapshot([first, second]), [AddedNodes(like="n", number=1)]).nodes[-1]
+
+    assert {GPU: 1} == new.used
+    assert (on_all,) == new.taken
+    assert ((daemon, 1),) == new.others
 
 
 def test_the_class_begins_with_its_lowest_number_not_with_its_lowest_name():
