@@ -25,6 +25,7 @@ class Became(StrEnum):
     WAITS = "waits"
     SHRINKS = "shrinks"
     WAITS_OTHERWISE = "waits-otherwise"
+    NEW = "new"
     GONE = "gone"
 
 
@@ -122,17 +123,17 @@ def _became(before: GangLine | None, after: GangLine | None) -> Became | None:
     """
     if after is None:
         return Became.GONE
-    was = None if before is None else before.state
-    if was == after.state and before is not None:
+    if before is not None and before.state == after.state:
         return _same_state(before, after)
-    return _new_state(was, after.state)
+    return _new_state(before, after)
 
 
-def _new_state(was: State | None, now: State) -> Became | None:
+def _new_state(before: GangLine | None, after: GangLine) -> Became | None:
     """
     Say what became of a gang whose state is another one.
     """
-    match now:
+    was = None if before is None else before.state
+    match after.state:
         case "Starting":
             return Became.STARTS if was in _WAITING else Became.RESTARTS
         case "Reserved":
@@ -142,21 +143,29 @@ def _new_state(was: State | None, now: State) -> Became | None:
         case "Evicting":
             return Became.LEAVES
         case "Growing" | "Running" | "Finished":
-            return _runs(was, now)
+            return _runs(before, after)
 
 
-def _runs(was: State | None, now: State) -> Became | None:
-    if was == "Evicting":
-        return Became.STAYS
-    if was in _WAITING - {None}:
+def _runs(before: GangLine | None, after: GangLine) -> Became | None:
+    """
+    Say what became of a gang that runs: what an earlier plan began it may go on with.
+    """
+    if before is None:
+        return Became.NEW
+    if before.state in {"Waiting", "Reserved"}:
         return Became.STARTS
-    return Became.GROWS if now == "Growing" else Became.SHRINKS if was else None
+    grows = Became.GROWS if after.state == "Growing" else None
+    return _other_pods(before, after) or grows
 
 
 def _same_state(before: GangLine, after: GangLine) -> Became | None:
     if before.state == "Waiting":
         reasons = [each.waiting and each.waiting.reason for each in (before, after)]
         return Became.WAITS_OTHERWISE if reasons[0] != reasons[1] else None
+    return _other_pods(before, after)
+
+
+def _other_pods(before: GangLine, after: GangLine) -> Became | None:
     more = _held(after) - _held(before)
     if not more:
         return None

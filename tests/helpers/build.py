@@ -266,7 +266,8 @@ def line(name: str, state: str = "Waiting", binding: int = 0, **fields) -> GangL
     """
     Build what a plan says about one gang.
     """
-    counts = {"total": binding, "minimum": 1, "running": 0, "succeeded": 0, "failed": 0}
+    counts = {"total": binding, "minimum": 1, "running": 0, "evicting": 0}
+    counts |= {"succeeded": 0, "failed": 0}
     return GangLine(
         name=key(name),
         queue=fields.pop("queue", "default"),
@@ -274,7 +275,7 @@ def line(name: str, state: str = "Waiting", binding: int = 0, **fields) -> GangL
         entitled=fields.pop("entitled", False),
         guaranteed=fields.pop("guaranteed", False),
         waiting=fields.pop("waiting", None),
-        pods=PodCounts(binding=binding, evicting=0, **(counts | fields)),
+        pods=PodCounts(binding=binding, **(counts | fields)),
     )
 
 

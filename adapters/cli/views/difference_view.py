@@ -33,6 +33,7 @@ _VERBS = {
         "waits for another reason",
         "wait for another reason",
     ),
+    Became.NEW: ("is new", "are new"),
     Became.GONE: ("is gone", "are gone"),
 }
 _GOOD = frozenset({Became.STARTS, Became.RESERVES, Became.GROWS, Became.STAYS})

@@ -9,14 +9,11 @@ import yaml
 
 from adapters.cli.main import run
 from adapters.compare import what_would_be
-from adapters.compare.plan_difference import Became, difference_of
 from adapters.files import read_scenario
 from adapters.loop import plan_round
 from models.changes import AddedNodes, changed
-from models.why.reasons import Reason, Waiting
 from solver import decide
 from tests.adapters.documents import scenario
-from tests.helpers.build import bind, line, plan
 
 DEMO = "scenarios/demo/reclaim.yaml"
 
@@ -294,53 +291,6 @@ def test_who_names_no_plan_is_told_how_plans_are_made(asked, tmp_path, words, te
 
     assert code == 4
     assert "do: name a plan, as `phalanx plan FILE -o json` writes it" in told
-
-
-def of(before, after):
-    found = difference_of(
-        plan(lines=[before] if before else []), plan(lines=[after] if after else [])
-    )
-    return [each.became for each in found.gangs]
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "became"),
-    [
-        ("Waiting", "Starting", [Became.STARTS]),
-        (None, "Starting", [Became.STARTS]),
-        ("Running", "Starting", [Became.RESTARTS]),
-        ("Waiting", "Reserved", [Became.RESERVES]),
-        ("Starting", "Reserved", [Became.WAITS]),
-        ("Running", "Evicting", [Became.LEAVES]),
-        ("Evicting", "Running", [Became.STAYS]),
-        ("Running", "Growing", [Became.GROWS]),
-        ("Growing", "Running", [Became.SHRINKS]),
-        ("Starting", "Waiting", [Became.WAITS]),
-        (None, "Running", []),
-        ("Running", None, [Became.GONE]),
-        ("Running", "Running", []),
-        ("Waiting", "Waiting", []),
-    ],
-)
-def test_what_became_of_a_gang_is_told_by_its_states(before, after, became):
-    sides = [state and line("g", state) for state in (before, after)]
-
-    assert became == of(*sides)
-
-
-def test_more_pods_in_the_same_state_are_growth_and_another_reason_is_told():
-    few, many = line("g", "Starting", binding=2), line("g", "Starting", binding=3)
-    one = line("g", waiting=Waiting(Reason.FRAGMENTED))
-    other = line("g", waiting=Waiting(Reason.QUOTA_LIMIT_REACHED))
-
-    assert [[Became.GROWS], [Became.SHRINKS]] == [of(few, many), of(many, few)]
-    assert [Became.WAITS_OTHERWISE] == of(one, other)
-
-
-def test_pods_on_another_node_are_counted():
-    found = difference_of(plan(bind("g-0", "n0")), plan(bind("g-0", "n1")))
-
-    assert (1, True) == (found.elsewhere, found.is_any)
 
 
 def test_a_quota_above_the_limit_is_said_to_be_of_no_use(asked, cluster):
