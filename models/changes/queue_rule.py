@@ -2,6 +2,7 @@
 Another quota, limit or weight of a queue.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -60,14 +61,26 @@ def with_rule(snapshot: Snapshot, change: QueueRule) -> Snapshot:
 
 def without_effect(snapshot: Snapshot, change: QueueRule) -> str:
     """
-    Say that a quota is now above a limit of its queue or of one above; else nothing.
+    Say of a change that was made why it, or a part of it, does nothing; else nothing.
 
-    No more than the limit can ever be used of it.
+    What was unlimited is so whatever is added to it, and no more than a limit of its
+    queue or of one above can ever be used of a quota.
     """
     queues = {queue.name: queue for queue in snapshot.queues}
+    rule = queues[change.queue].rule(change.resource)
+    if change.amount.by is not None and getattr(rule, change.field) is None:
+        return (
+            f"queue {change.queue} has no {change.field} of "
+            f"{written_name(change.resource)} to add to or take from: "
+            "it stays unlimited"
+        )
+    return _above_limit(queues, change) if change.field == "quota" else ""
+
+
+def _above_limit(queues: Mapping[str, Queue], change: QueueRule) -> str:
     name, quota = change.resource, queues[change.queue].rule(change.resource).quota
     at: Queue | None = queues[change.queue]
-    while at is not None and quota is not None and change.field == "quota":
+    while at is not None and quota is not None:
         limit = at.rule(name).limit
         if limit is not None and quota > limit:
             has, most = (format_quantity(name, x) for x in (quota, limit))
@@ -91,7 +104,8 @@ def _known(snapshot: Snapshot, resource: str) -> None:
     known = {name for node in snapshot.nodes for name in node.allocatable}
     known |= {name for queue in snapshot.queues for name in queue.resources}
     if resource not in known:
-        raise unknown("resource", resource, known)
+        names = {written_name(name) for name in known}
+        raise unknown("resource", written_name(resource), names)
 
 
 def _changed(rule: QueueResource, change: QueueRule) -> QueueResource:

@@ -252,7 +252,7 @@ def _without_effect(
     asking: "WhatIfAsked", varied: "VariedChange | None"
 ) -> "Iterator[str]":
     """
-    Say of which quotas a part can never be used, of a series for its last amount.
+    Say which changes of queues do nothing, of a series for its last amount.
     """
     from models.changes import QueueRule, changed, without_effect
 

@@ -207,7 +207,10 @@ def series_lines(steps: Sequence[SeriesStep], paint: Paint) -> list[str]:
     rows = [_step(step, most) for step in steps]
     lines = Table(head, rows, frozenset(range(5))).lines()
     before = steps[0].answer.before
-    key = ["start, leave: gangs that do so because of it; wait: all that wait"]
+    key = [
+        "start: gangs that start, or have places reserved, because of it",
+        "leave: gangs that leave because of it; wait: all that wait",
+    ]
     if most:
         key.append(f"each bar: GPUs at work, the longest {shown_gpus(most)}")
     return [

@@ -311,6 +311,29 @@ def test_a_quota_within_the_limit_is_not_warned_about(asked, cluster):
     assert "warning" not in err
 
 
+@pytest.mark.parametrize("words", ["+4", "-4", "+0..4"])
+def test_more_of_what_is_unlimited_is_said_to_change_nothing(asked, cluster, words):
+    code, out, err = asked("what-if", cluster, "--limit", f"a.b.gpu={words}")
+
+    assert code == 0
+    assert "queue a.b has no limit of nvidia.com/gpu to add to or take from" in err
+    assert "Nothing differs" in out or "AMOUNT" in out
+
+
+def test_a_misspelt_resource_is_refused_with_names_as_files_write_them(asked, tmp_path):
+    document = scenario(
+        queues=[{"name": "a", "resources": {"nvidia.com/gpu": {"quota": 0.5}}}],
+        gangs=[{"name": "part", "queue": "a", "min": 1, "gpu": {"fraction": 0.5}}],
+    )
+    path = tmp_path / "parts.yaml"
+    path.write_text(yaml.safe_dump(document))
+    code, _, err = asked("what-if", path, "--quota", "a.gup=4")
+
+    assert code == 4
+    assert "nvidia.com/gpu" in err
+    assert "gpu-share" not in err
+
+
 def test_a_policy_may_stand_in_the_settings_of_run(asked, cluster, tmp_path):
     config = tmp_path / "config.yaml"
     config.write_text("apiVersion: phalanx/v1\nkind: Config\npolicy: {seed: 7}\n")
