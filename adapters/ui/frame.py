@@ -14,7 +14,7 @@ from adapters.compare.outcome import certainty
 from adapters.compare.tier_words import SCALES, shown, tier_name
 from adapters.inventory.gangs import GangRow, RowsMemo, why_shown
 from adapters.inventory.listed import Seen, Why
-from adapters.inventory.queues import QueueRow, rows_without_gangs
+from adapters.ui.frame_queues import queues_of
 from adapters.ui.gpu_cells import GpuCells, StaysMemo, cells_of, parts_of_others
 from models.devices.gpu_counts import in_gpus, shares_asked
 from models.errors import printable
@@ -22,7 +22,7 @@ from models.memory.aged_gangs import ages_of
 from models.memory.kept import Kept
 from models.nodes import HOSTNAME, Node
 from models.plan import GangLine, Plan, TierResult
-from models.resources import SHARES_PER_GPU, is_gpu
+from models.resources import SHARES_PER_GPU
 from models.topology import Topology
 from models.why.reasons import NOTHING_NEEDED
 from solver import RoundMemo
@@ -62,11 +62,11 @@ def frame_document(
     memo = memo or FramesMemo()
     rows = memo.rows.of(seen.snapshot)
     lines = {} if plan is None else {line.name: line for line in plan.gangs}
-    queues = _queues(seen, rows, memo)
-    places = {queue["name"]: at for at, queue in enumerate(queues)}
-    queue_at = {x: places.get(printable(x), -1) for x in {row.queue for row in rows}}
     nodes = _ordered(seen.snapshot.nodes, seen.snapshot.topologies)
     cells = cells_of(seen.snapshot, nodes, plan, memo.stays)
+    queues = queues_of(seen, rows, cells, memo.round)
+    places = {queue["name"]: at for at, queue in enumerate(queues)}
+    queue_at = {x: places.get(printable(x), -1) for x in {row.queue for row in rows}}
     ages = ages_of(seen.snapshot.gangs)
     gangs = [
         {**gang, "queue": queue_at[row.queue], "age": age}
@@ -105,13 +105,9 @@ def plan_facts(plan: Plan, cells: GpuCells, facts: RoundFacts) -> dict[str, Any]
         "waits": states.count("Waiting") + states.count("Reserved"),
         "leaves": states.count("Evicting"),
         "gpus": cells.after,
-        "tiers": [_tier(plan.tiers, tier) for tier in plan.tiers if _counts(tier)],
+        "tiers": [_tier(plan.tiers, tier) for tier in plan.tiers],
         "fallback": None if plan.fallback is None else plan.fallback.way,
     }
-
-
-def _counts(tier: TierResult) -> bool:
-    return bool(tier.value or tier.bound)
 
 
 def _tier(every: Sequence[TierResult], tier: TierResult) -> dict[str, Any]:
@@ -224,48 +220,3 @@ def _said(row: GangRow, line: GangLine | None, why: Why | None) -> dict[str, Any
         message = told.message if told else ""
     message = printable(message) if message else ""
     return {"state": state, "reason": reason, "message": message}
-
-
-def _queues(
-    seen: Seen, rows: Sequence[GangRow], memo: FramesMemo
-) -> list[dict[str, Any]]:
-    """
-    Give each queue with its numbers of GPUs; those that only gangs name have none.
-    """
-    found = [
-        {
-            "name": printable(row.name),
-            "parent": None if row.queue.parent is None else printable(row.queue.parent),
-            "open": row.queue.open,
-            **_gpus(row),
-        }
-        for row in rows_without_gangs(seen, memo.round)
-    ]
-    known = {queue["name"] for queue in found}
-    used: dict[str, int] = {}
-    for gang in rows:
-        used[gang.queue] = used.get(gang.queue, 0) + gang.held
-    for name in sorted(used):
-        if printable(name) not in known:
-            held = in_gpus(used[name])
-            numbers = {"quota": None, "limit": None, "share": None, "used": held}
-            found.append(
-                {"name": printable(name), "parent": None, "open": True, **numbers}
-            )
-    return found
-
-
-def _gpus(row: QueueRow) -> dict[str, Any]:
-    named = filter(is_gpu, sorted(row.holdings))
-    held = row.gpus or next((row.holdings[name] for name in named), None)
-    if held is None:
-        return {"quota": None, "limit": None, "share": None, "used": 0}
-    amounts = {
-        "quota": held.quota,
-        "limit": held.limit,
-        "share": held.share,
-        "used": held.used,
-    }
-    if not row.counts_parts:
-        return amounts
-    return {key: None if n is None else in_gpus(n) for key, n in amounts.items()}

@@ -228,10 +228,11 @@ def packed(document: Mapping[str, Any]) -> bytes:
 
 def _line(number: int, document: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Give what the list of rounds says: when, value and bound of its first tier, time.
+    Give what the list of rounds says: when, how long, and the first tier that counts.
     """
     plan = document.get("plan") or {}
-    first: Mapping[str, Any] = next(iter(plan.get("tiers", ())), {})
+    counting = (x for x in plan.get("tiers", ()) if x["value"] or x["limit"] != 0)
+    first: Mapping[str, Any] = next(counting, {})
     return {
         "id": number,
         "name": document["name"],

@@ -2,7 +2,7 @@
 What is on each node, gang by gang: the GPUs of running, coming and leaving pods.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -33,7 +33,11 @@ _NOW = {
     PodPhase.TERMINATING: ENDS,
     PodPhase.RESERVED: PROMISED,
 }
-_AFTER = frozenset({RUNS, BOUND})
+_BEFORE = frozenset({RUNS, EVICTED, MOVED})
+_AFTER = frozenset({RUNS, BOUND, MOVED})
+"""
+What is at work before a plan, and after it; what is moved is counted where it was.
+"""
 
 
 class _Walked(Protocol):
@@ -56,11 +60,15 @@ class GpuCells:
     For each node what is there: gang, GPUs, how; and the GPUs at work after a plan.
 
     ``parts`` are those of devices below a whole one: gang, device, thousandths, how.
+    Of each gang ``before`` and ``then`` are what it has at work before the plan and
+    after it, in 1/7000 of a GPU, as queues count it: on nodes that have vanished, too.
     """
 
     rows: Sequence[Sequence[tuple[int, int, str]]]
     after: float
     parts: Mapping[int, Sequence[tuple[int, int, int, str]]]
+    before: Mapping[int, int]
+    then: Mapping[int, int]
 
 
 class StaysMemo:
@@ -126,6 +134,7 @@ class _Gathered:
         self._there = [defaultdict[tuple[int, str], int](int) for _ in nodes]
         self._parts = defaultdict[int, list[tuple[int, int, int, str]]](list)
         self._after = 0
+        self._before, self._then = Counter[int](), Counter[int]()
 
     def add(self, gang: int, stays: Iterable[_Stay]) -> None:
         """
@@ -133,10 +142,13 @@ class _Gathered:
         """
         for node, how, gpus, held, parts in stays:
             place = self._at.get(node)
+            if how in _BEFORE:
+                self._before[gang] += held
+            if how in _AFTER:
+                self._then[gang] += held
+                self._after += 0 if place is None else held
             if place is None:
                 continue
-            if how in _AFTER:
-                self._after += held
             self._there[place][gang, how] += gpus
             if parts:
                 self._parts[place] += [(gang, at, size, how) for at, size in parts]
@@ -154,7 +166,8 @@ class _Gathered:
                 size = share * WHOLE // SHARES_PER_GPU
                 self._parts[at].append((_OTHERS, device, size, _TAKEN))
         parts = {at: sorted(row) for at, row in self._parts.items()}
-        return GpuCells(rows, in_gpus(self._after), parts)
+        after = in_gpus(self._after)
+        return GpuCells(rows, after, parts, self._before, self._then)
 
 
 @lru_cache(_MOST_SIZES)

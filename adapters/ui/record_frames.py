@@ -182,14 +182,14 @@ def _frame(
     names = sorted({pod.gang for pod in pods.values()} | items.keys())
     index = {name: at for at, name in enumerate(names)}
     known = sorted({queues.get(name, "") for name in names}, key=natural)
-    used: Counter[str] = Counter()
+    used: Counter[tuple[str, str]] = Counter()
     held: Counter[str] = Counter()
     bound = {step["pod"] for step in steps_of(record) if step["op"] == "Bind"}
     cells: dict[str, Counter[tuple[int, str]]] = defaultdict(Counter)
     for name, pod in pods.items():
         how = "b" if name in bound else "r"
         cells[pod.node][index[pod.gang], how] += pod.shares
-        used[queues.get(pod.gang, "")] += pod.shares
+        used[queues.get(pod.gang, ""), how] += pod.shares
         held[pod.gang] += pod.shares
     rows = [
         sorted((gang, in_gpus(n), how) for (gang, how), n in cells[name].items())
@@ -206,11 +206,11 @@ def _frame(
             _gang(name, items.get(name), known.index(queues.get(name, "")), held[name])
             for name in names
         ],
-        "queues": [_queue(name, used[name]) for name in known],
+        "queues": [_queue(name, used[name, "r"], used[name, "b"]) for name in known],
     }
 
 
-def _queue(name: str, used: int) -> dict[str, Any]:
+def _queue(name: str, used: int, bound: int) -> dict[str, Any]:
     """
     Give a queue; a record keeps neither its place among others nor its bounds.
     """
@@ -222,6 +222,7 @@ def _queue(name: str, used: int) -> dict[str, Any]:
         "limit": None,
         "share": None,
         "used": in_gpus(used),
+        "after": in_gpus(used + bound),
     }
 
 

@@ -336,8 +336,10 @@ def _queues(
     cluster: ShownCluster, jobs: Sequence[ShownJob], at: float
 ) -> list[dict[str, Any]]:
     used: dict[str, float] = defaultdict(int)
+    after: dict[str, float] = defaultdict(int)
     for job in jobs:
-        used[job.queue] += job.gpus if job.start <= at else 0
+        used[job.queue] += job.gpus if job.start < at else 0
+        after[job.queue] += job.gpus if job.start <= at else 0
     rules = {queue.name: queue for queue in cluster.queues}
     return [
         {
@@ -348,6 +350,7 @@ def _queues(
             "limit": rules[name].limit if name in rules else None,
             "share": None,
             "used": _whole(used[name]),
+            "after": _whole(after[name]),
         }
         for name in sorted({*rules, *used}, key=natural)
     ]

@@ -155,7 +155,7 @@ function show() {
     maps[1].colours = colours(state.other);
     maps[1].show(state.other, state.other.cells, "plan");
   }
-  showQueues(frame, frame.cells, view);
+  showQueues(frame, view);
   showWaits(frame, places(frame), openFromList);
   light();
   showPlan(state.frame, state.other);

@@ -28,25 +28,6 @@ function hundredths(gpus) {
   return Math.round(100 * gpus) / 100;
 }
 
-function planned(frame, cells) {
-  // GPUs of each queue after the plan, those below it counted in.
-  const own = frame.queues.map(() => 0), index = new Map(frame.queues.map((queue, at) => [queue.name, at]));
-  const add = (gang, gpus) => {
-    const seen = new Set();
-    let at = frame.gangs[gang].queue;
-    while (at !== undefined && at >= 0 && !seen.has(at)) {
-      seen.add(at);
-      own[at] += gpus;
-      at = index.get(frame.queues[at].parent);
-    }
-  };
-  cells.forEach((row, node) => {
-    for (const [gang, gpus, how] of row) if ("rb".includes(how)) add(gang, gpus);
-    for (const [gang, , size, how] of (frame.parts || {})[node] || []) if ("rb".includes(how)) add(gang, size / 1000);
-  });
-  return own.map(hundredths);
-}
-
 function depthOf(frame, queue) {
   const known = new Map(frame.queues.map((each) => [each.name, each]));
   let depth = 0, at = queue;
@@ -71,15 +52,15 @@ function inTreeOrder(frame) {
   return found;
 }
 
-function showQueues(frame, cells, view) {
-  const list = $("#queues"), after = planned(frame, cells);
-  const most = Math.max(1, ...frame.queues.map((q, at) => Math.max(q.used, after[at], q.quota || 0, q.share || 0, q.limit || 0)));
+function showQueues(frame, view) {
+  const list = $("#queues");
+  const most = Math.max(1, ...frame.queues.map((q) => Math.max(q.used, q.after, q.quota || 0, q.share || 0, q.limit || 0)));
   list.replaceChildren(...inTreeOrder(frame).slice(0, 200).map((at) => {
     const queue = frame.queues[at], item = made("li"), name = made("div", "", "name"), title = made("b");
     const dot = made("i", "", "dot");
     dot.style.background = queueTint(frame, at);
     title.append(dot, queue.name + (queue.open ? "" : " (closed)"));
-    const now = view === "now" ? queue.used : after[at];
+    const now = hundredths(view === "now" ? queue.used : queue.after);
     const said = [counted(now, "GPU")];
     if (queue.quota !== null) said.push(`quota ${queue.quota.toLocaleString("en")}`);
     if (queue.share !== null) said.push(`share ${queue.share.toLocaleString("en")}`);
@@ -173,11 +154,21 @@ function showHelp(line, why) {
   line.append(made("p", `When: ${why.when.sentence}.`));
 }
 
+function tierPairs(mine, theirs) {
+  // Tiers of losses are listed only by a plan that loses something; the other loses nothing.
+  const bare = (tier) => tier.name.replace(/^\d+ /, ""), none = {shown: "0", bound: "0", certainty: "proven", value: 0, limit: 0};
+  const [more, fewer] = theirs.length > mine.length ? [theirs, mine] : [mine, theirs];
+  const listed = new Set(more.map(bare)), all = [...more, ...fewer.filter((tier) => !listed.has(bare(tier)))];
+  const find = (tiers, tier) => tiers.find((each) => bare(each) === bare(tier)) || none;
+  return all.map((tier) => [tier.name, find(mine, tier), find(theirs, tier)]).filter((row) => row.slice(1).some((tier) => tier.value || tier.limit));
+}
+
 function showPlan(frame, other) {
   const plan = frame.plan, panel = $("#plan");
   panel.hidden = !plan;
   if (!plan) return;
-  $(".wide", panel).hidden = !plan.tiers.length;
+  const theirs = other && other.plan ? other.plan.tiers : [], tiers = tierPairs(plan.tiers, theirs);
+  $(".wide", panel).hidden = !tiers.length;
   const parts = [`${plan.strategy}, ${plan.status}`, starting(plan.starts), does(plan.waits, "wait"), does(plan.leaves, "leave")];
   if (plan.gpus !== null) parts.push(`${counted(plan.gpus, "GPU")} at work`);
   $("#plan-head").textContent = other && other.plan ? "The plan, beside greedy’s" : "The plan";
@@ -185,11 +176,9 @@ function showPlan(frame, other) {
   if (other && other.plan) parts.push(`greedy: ${does(other.plan.starts, "start")}, ${counted(other.plan.gpus, "GPU")} at work`);
   $("#summary").textContent = parts.join(" · ");
   $("#own").textContent = titled(plan.strategy);
-  const theirs = new Map(other && other.plan ? other.plan.tiers.map((tier) => [tier.name.replace(/^\d+ /, ""), tier.shown]) : []);
-  $("tbody", panel).replaceChildren(...plan.tiers.map((tier) => {
-    const row = made("tr"), name = made("td", tier.name), bare = tier.name.replace(/^\d+ /, "");
-    const greedy = other ? theirs.get(bare) || "0" : "…";
-    row.append(name, made("td", greedy), made("td", tier.shown), made("td", tier.bound), made("td", tier.certainty, tier.certainty === "proven" ? "good" : ""));
+  $("tbody", panel).replaceChildren(...tiers.map(([name, mine, their]) => {
+    const row = made("tr");
+    row.append(made("td", name), made("td", other ? their.shown : "…"), made("td", mine.shown), made("td", mine.bound), made("td", mine.certainty, mine.certainty === "proven" ? "good" : ""));
     return row;
   }));
 }

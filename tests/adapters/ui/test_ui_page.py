@@ -12,6 +12,7 @@ from random import Random
 
 import pytest
 
+from adapters.files import read_scenario
 from adapters.loop.plan_round import planned
 from adapters.ui.feeds import add_round
 from adapters.ui.frame import RoundFacts
@@ -225,6 +226,26 @@ def test_the_whole_table_of_tiers_is_seen(browser, small, screen):
     assert browser.evaluate(hidden) <= 0
     said = browser.evaluate("document.querySelector('#summary').textContent")
     assert "1 leaves" in said
+
+
+@WITH_BROWSER
+def test_a_tier_in_which_only_greedy_loses_is_in_the_table(browser):
+    store = FrameStore("a file", live=False)
+    scenario = read_scenario(
+        "scenarios/evict/protected/of-two-budgets-the-smaller-counts.yaml"
+    )
+    show(store, scenario.snapshot)
+    with served(store) as server:
+        opened(browser, server)
+        browser.evaluate("document.querySelector('#view input[value=both]').click()")
+        browser.wait("!document.querySelector('#plan tbody').textContent.includes('…')")
+        rows = browser.evaluate(
+            "[...document.querySelectorAll('#plan tbody tr')].map(e => e.innerText)"
+        )
+
+    assert ["3 disruption-gangs", "1", "0", "0", "proven"] in [
+        row.split("\t") for row in rows
+    ]
 
 
 @WITH_BROWSER

@@ -4,14 +4,17 @@ What a frame says of a round.
 
 from dataclasses import replace
 
+from adapters.compare.outcome import outcome_of
 from adapters.loop.plan_round import planned as planned_round
 from adapters.ui.frame import FramesMemo, RoundFacts, frame_document, natural
 from adapters.ui.frame_store import MOST_FRAMES, FrameStore, RoundAnswers
 from models.devices.gpu_parts import GpuDevice, GpuPart, TakenDevice
 from models.memory.aged_gangs import AgedGangs
 from models.policy import Policy
+from models.queues import QueueResource
+from models.resources import CPU
 from solver import decide
-from tests.helpers.build import gang, node, queue, snapshot
+from tests.helpers.build import bind, gang, node, plan, queue, snapshot
 from tests.helpers.looked_at import racks, seen_of, show
 
 
@@ -107,6 +110,38 @@ def test_queues_say_quota_limit_share_and_use_of_gpus():
     (found,) = frame(there)["queues"]
 
     assert (4, 6, 2) == (found["quota"], found["limit"], found["used"])
+
+
+def test_after_a_plan_a_queue_has_what_is_moved_and_what_was_on_nodes_that_are_gone():
+    there = snapshot(
+        [node("n0"), node("n1")],
+        [
+            gang("moves", queue="q", gpus=2, running=["n0"]),
+            gang("goes", queue="q", gpus=3, running=["n0"]),
+            gang("vanished", queue="q", gpus=1, running=["gone"]),
+            gang("starts", queue="q", gpus=4),
+        ],
+        [queue("above", quota=8), queue("q", parent="above", quota=8)],
+    )
+    made = plan(
+        bind("moves-0", "n1", op="Move", source="n0"),
+        bind("goes-0", "n0", op="Evict"),
+        bind("starts-0", "n0"),
+    )
+    found = frame_document(seen_of(there), made, RoundFacts(name="one"))
+
+    assert [(6, 7)] * 2 == [(each["used"], each["after"]) for each in found["queues"]]
+    assert 6 == found["plan"]["gpus"] == outcome_of(there, made).totals.gpus
+
+
+def test_a_queue_of_which_nobody_limits_gpus_says_what_it_uses():
+    there = snapshot(
+        [node("n0")],
+        [gang("g", queue="q", gpus=2, running=["n0"])],
+        [queue("q", resources={CPU: QueueResource(quota=4)})],
+    )
+
+    assert [2] == [each["used"] for each in frame(there)["queues"]]
 
 
 def test_names_are_ordered_as_people_count():
