@@ -26,9 +26,9 @@ from adapters.cli.terminal.output import (
     Table,
     as_text,
     emit,
-    note,
     say,
     screen_width,
+    warn,
 )
 from adapters.cli.views.fallback_view import warn_of
 from adapters.cli.views.listed_source import Context, Kubeconfig
@@ -137,8 +137,7 @@ def _decided(
         scenario = source.read()
         read = monotonic() - start
         policy = effective(scenario.policy, flags).policy
-        for warning in scenario.snapshot.warnings:
-            note(f"warning: {warning}")
+        warn(scenario.snapshot.warnings)
         made = _round(scenario, policy, name, progress)
         greedy = None
         if look.wants_greedy:

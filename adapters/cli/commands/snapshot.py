@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adapters.cli.options.common import DIFFERS, Dialects, Output, SchedulerNames, only
-from adapters.cli.terminal.output import Format, as_text, emit, note, say
+from adapters.cli.terminal.output import Format, as_text, emit, note, say, warn
 from models.why.reasons import counted
 
 if TYPE_CHECKING:
@@ -176,8 +176,7 @@ def _read(
     else:
         snapshot = _observed(schedulers or (), choices or ())
     if not quiet:
-        for warning in snapshot.warnings:
-            note(f"warning: {warning}")
+        warn(snapshot.warnings)
     return snapshot
 
 

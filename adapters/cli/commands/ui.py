@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adapters.cli.options.common import Dialects, SchedulerNames
-from adapters.cli.terminal.output import say
+from adapters.cli.terminal.output import say, warn
 from adapters.cli.views.listed_source import Context, Kubeconfig
 from adapters.cli.views.plan_source import PlanSource
 
@@ -101,6 +101,7 @@ def _of_files(source: PlanSource, address: "UiAddress") -> None:
     from adapters.ui.frame_store import FrameStore
 
     scenario = source.read()
+    warn(scenario.snapshot.warnings)
     policy = effective(scenario.policy, {}).policy
     seen = Seen(snapshot=scenario.snapshot, policy=policy, source=scenario.source)
     store = FrameStore(scenario.source, live=False)

@@ -39,9 +39,9 @@ from adapters.cli.terminal.output import (
     Paint,
     as_text,
     emit,
-    note,
     say,
     screen_width,
+    warn,
 )
 from adapters.cli.views.listed_source import Context, Kubeconfig
 from adapters.cli.views.plan_source import Files, PlanSource
@@ -238,10 +238,8 @@ def _answered(asked: _Question, look: _AnswerForm) -> bool:
 
     with Progress() as progress:
         scenario, asking, varied = asked.read()
-        for warning in scenario.snapshot.warnings:
-            note(f"warning: {warning}")
-        for text in _without_effect(asking, varied):
-            note(f"warning: {text}")
+        warn(scenario.snapshot.warnings)
+        warn(_without_effect(asking, varied))
         title = f"{scenario.source}: what if {', '.join(asked.words)}"
         if varied is None:
             return _one(title, asking, look, progress)

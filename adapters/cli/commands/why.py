@@ -22,9 +22,9 @@ from adapters.cli.terminal.output import (
     Paint,
     as_text,
     emit,
-    note,
     say,
     screen_width,
+    warn,
 )
 from adapters.cli.views.fallback_view import warn_of
 from adapters.cli.views.listed_source import (
@@ -189,8 +189,7 @@ def _planned(
 
     scenario = source.read()
     policy = effective(scenario.policy, {}).policy
-    for warning in scenario.snapshot.warnings:
-        note(f"warning: {warning}")
+    warn(scenario.snapshot.warnings)
     return scenario, policy, planned(scenario.snapshot, policy, "solver", progress.say)
 
 

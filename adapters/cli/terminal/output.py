@@ -11,7 +11,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Self
@@ -182,6 +182,14 @@ def note(text: str) -> None:
     Put a line that is not data on standard error.
     """
     sys.stderr.write(f"{for_eyes(text)}\n")
+
+
+def warn(texts: Iterable[str], where: str = "") -> None:
+    """
+    Put what was not read, or not obeyed, on standard error.
+    """
+    for text in texts:
+        note(f"warning: {where}{text}")
 
 
 _CODES = {"green": "32", "yellow": "33", "red": "31", "grey": "90", "bold": "1"}

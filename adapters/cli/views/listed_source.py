@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from adapters.cli.terminal.output import warn
 from models.errors import WrongUseError
 from models.names import nearest
 
@@ -120,6 +121,7 @@ class Where:
         from adapters.service.settings import effective
 
         scenario = read_scenarios(self.files, self.schedulers)
+        warn(scenario.snapshot.warnings)
         policy = effective(scenario.policy, {}).policy
         plan = planned(scenario.snapshot, policy)
         return seen_with(scenario.snapshot, policy, scenario.source, plan)

@@ -18,7 +18,7 @@ from adapters.cli.options.common import (
     only,
 )
 from adapters.cli.options.report_options import HtmlFile, MarkdownFile, ready, write
-from adapters.cli.terminal.output import Format, Table, as_text, emit, say
+from adapters.cli.terminal.output import Format, Table, as_text, emit, say, warn
 from models.devices.gpu_counts import shown_gpus, signed_gpus
 from models.why.reasons import counted
 
@@ -88,6 +88,7 @@ def _pairs(
         for file in inputs(paths):
             progress.say(file)
             scenario = read_scenario(file, *read)
+            warn(scenario.snapshot.warnings, f"{file}: ")
             policy = effective(scenario.policy, flags).policy
             found.append(paired(file, scenario.snapshot, policy, explained=explained))
     return found
