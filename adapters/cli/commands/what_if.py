@@ -178,12 +178,13 @@ class _Question:
         from models.changes import counting_parts, counts_parts
 
         now, then = self.source.read_both()
+        warn(then.snapshot.warnings)
         if says_parts(self.texts, now.snapshot) or counts_parts(then.snapshot):
             now, then = (
                 replace(case, snapshot=counting_parts(case.snapshot))
                 for case in (now, then)
             )
-        come = _submitted(now, then) if self.source.submitted else []
+        come = self._submitted(now, then) if self.source.submitted else []
         changes, varied = changes_of(self.texts, now.snapshot, come)
         if not (changes or varied or self.policy):
             raise WrongUseError("no change is named, such as --add-nodes dgx=4")
@@ -193,6 +194,25 @@ class _Question:
             now.source, now.snapshot, policy, changes, other, self.strategy
         )
         return now, asking, varied
+
+    def _submitted(self, now: "Scenario", then: "Scenario") -> "list[Gang]":
+        """
+        Give the gangs that come; only gangs can, and some must.
+        """
+        for word in ("nodes", "queues", "topologies"):
+            known = {each.name for each in getattr(now.snapshot, word)}
+            new = [e.name for e in getattr(then.snapshot, word) if e.name not in known]
+            if new:
+                what = f"--submit brings {word} too ({', '.join(new[:3])})"
+                raise WrongUseError(
+                    f"{what}; submit gangs only, and name such files as FILE"
+                )
+        there = {gang.key for gang in now.snapshot.gangs}
+        come = [gang for gang in then.snapshot.gangs if gang.key not in there]
+        if not come:
+            files = ", ".join(self.source.submitted)
+            raise WrongUseError(f"--submit {files} brings no gang that is planned")
+        return come
 
     def _policy(self, path: str) -> "Policy":
         from adapters.cli.options.trace_options import policy_from
@@ -214,22 +234,6 @@ class _Question:
         return said + ([f"--policy {self.policy}"] if self.policy else [])
 
 
-def _submitted(now: "Scenario", then: "Scenario") -> "list[Gang]":
-    """
-    Give the gangs that come; only gangs can.
-    """
-    for word in ("nodes", "queues", "topologies"):
-        known = {each.name for each in getattr(now.snapshot, word)}
-        new = [e.name for e in getattr(then.snapshot, word) if e.name not in known]
-        if new:
-            what = f"--submit brings {word} too ({', '.join(new[:3])})"
-            raise WrongUseError(
-                f"{what}; submit gangs only, and name such files as FILE"
-            )
-    there = {gang.key for gang in now.snapshot.gangs}
-    return [gang for gang in then.snapshot.gangs if gang.key not in there]
-
-
 def _answered(asked: _Question, look: _AnswerForm) -> bool:
     """
     Answer, and say whether anything differs.
@@ -238,7 +242,6 @@ def _answered(asked: _Question, look: _AnswerForm) -> bool:
 
     with Progress() as progress:
         scenario, asking, varied = asked.read()
-        warn(scenario.snapshot.warnings)
         warn(_without_effect(asking, varied))
         title = f"{scenario.source}: what if {', '.join(asked.words)}"
         if varied is None:

@@ -334,6 +334,23 @@ def test_a_misspelt_resource_is_refused_with_names_as_files_write_them(asked, tm
     assert "gpu-share" not in err
 
 
+@pytest.mark.parametrize("more", [(), ("--cordon", "dgx")], ids=["alone", "with more"])
+def test_a_file_that_brings_no_gang_is_refused_and_its_warnings_are_said(
+    asked, tmp_path, more
+):
+    cluster, new = tmp_path / "cluster.yaml", tmp_path / "new.yaml"
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "dgx"}}
+    cluster.write_text(yaml.safe_dump({**node, "status": {"allocatable": {"cpu": 8}}}))
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "uid": "u"}}
+    spec = {"schedulerName": "volcano", "containers": [{"name": "c"}]}
+    new.write_text(yaml.safe_dump({**pod, "spec": spec}))
+    code, out, err = asked("what-if", cluster, "--submit", new, *more)
+
+    assert (2, "") == (code, out)
+    assert f"--submit {new} brings no gang that is planned" in err
+    assert "pods of other schedulers: 1 waiting" in err
+
+
 def test_a_policy_may_stand_in_the_settings_of_run(asked, cluster, tmp_path):
     config = tmp_path / "config.yaml"
     config.write_text("apiVersion: phalanx/v1\nkind: Config\npolicy: {seed: 7}\n")
