@@ -107,7 +107,17 @@ def _borne_by_all(
 
     That is a load, devices of which it is known, and pods that are neighbours.
     """
-    used = reduce(and_, (Counter(node.used) for node in members))
+    used = reduce(and_, map(_of_others, members))
     taken = reduce(and_, (Counter(node.taken) for node in members))
     others = reduce(and_, (Counter(dict(node.others)) for node in members))
     return dict(used), tuple(taken), tuple(others.items())
+
+
+def _of_others(node: Node) -> Counter[str]:
+    """
+    Give the load of a node without what is free once pods of ours have left.
+    """
+    used = Counter(node.used)
+    for piece in node.tied:
+        used.subtract(piece)
+    return +used

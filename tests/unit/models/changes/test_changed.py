@@ -69,6 +69,14 @@ def test_new_nodes_bear_devices_and_neighbours_of_others_only_where_all_do():
     assert ((daemon, 1),) == new.others
 
 
+def test_new_nodes_bear_nothing_that_pods_of_ours_share_on_the_first():
+    first = node("n-0", used={CPU: 500, GPU: 2}, tied=({GPU: 1}, {GPU: 1}))
+
+    new = changed(snapshot([first]), [AddedNodes(like="n", number=1)]).nodes[-1]
+
+    assert ({CPU: 500}, ()) == (new.used, new.tied)
+
+
 def test_the_class_begins_with_its_lowest_number_not_with_its_lowest_name():
     nodes = [node("n-10", rack="r10"), node("n-9", rack="r9")]
 
