@@ -104,7 +104,8 @@ def _outcomes(
     values = optimise(step, tiers)
     if values is None:
         return
-    add_reserved_for_want_of_room(step)
+    if policy.evict.max_lost_per_gpu is None:
+        add_reserved_for_want_of_room(step)
     if may and _could(step, may, bound=True):
         for key in may:
             step.cp.add(step.reserved[key] == 0)

@@ -18,6 +18,7 @@ from exact.evictions.bounds import (
 from exact.evictions.frozen import afterwards, frozen_of, gone_stale, of_entitled
 from exact.evictions.leaving import add_leaving
 from exact.evictions.needs import needs_of
+from exact.evictions.reserved import add_reserved_for_want_of_room
 from exact.evictions.rights import add_rights
 from exact.evictions.step import Frozen, Place, Stage, Step, is_stale, runners_of, total
 from exact.facts import Facts, GangFacts, gather
@@ -203,6 +204,8 @@ def build_step(
     add_bounds(step)
     add_rights(step)
     add_receivers(small)
+    if policy.evict.max_lost_per_gpu is not None:
+        add_reserved_for_want_of_room(step)
     return step
 
 

@@ -15,6 +15,7 @@ from solver.encode.devices.left_over_rows import left_over_sum
 from solver.encode.entitlement import add_entitlement, entitled_pods
 from solver.encode.leaving.crowded_nodes import MustFitNow, add_crowded_nodes
 from solver.encode.leaving.losses import lost
+from solver.encode.leaving.lost_per_gpu import add_lost_per_gpu, worth_of
 from solver.encode.leaving.step_rules import add_movers, add_step_rules, released_by
 from solver.encode.leaving.variables import Leaving
 from solver.encode.leaving.who_leaves import add_leaving
@@ -147,6 +148,10 @@ def encode(
         add_entitlement(model, problem, types)
     else:
         add_step_rules(model, problem, leaving, types, released_by(problem, leaving))
+        gained = Linear()  # At most all starts: it is not known here who is reserved.
+        for kind in types:
+            gained.extend(worth_of(problem, kind))
+        add_lost_per_gpu(model, problem, leaving, gained)
         pods = {} if problem.step is Step.ENTITLED else entitled_pods(problem, types)
         first = MustFitNow(pods, may_leave.now, elsewhere=not may_leave.told_apart)
         add_crowded_nodes(model, problem, encoding.capacity, leaving, first)

@@ -1,13 +1,18 @@
 """
 For whom somebody leaves: reserved gangs that get its room, else those it may go for.
+
+Where the policy bounds what may be lost, and what those get who have the room is too
+little for that, it leaves for all for whom it may: room is room, whoever gets which.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from math import inf
 
 from models.plan import Departure
 from solver.evict.rights.hand_rights import HandRights
 from solver.problem.gang_state import Standing
-from solver.problem.leaving_pods import NOWHERE, Exit
+from solver.problem.leaving_pods import NOWHERE, Exit, loss_of
 from solver.problem.problem import Problem, Step, Unit
 
 
@@ -21,13 +26,12 @@ def departures_of(problem: Problem) -> dict[str, Departure]:
     result = {}
     low = HandRights(problem).losing_share() if frozen.guaranteed else frozenset()
     for step, part in zip(Step, frozen.by_step, strict=False):
-        claims = _Claims(problem, step)
-        for exits in _together(part):
-            names = claims.on(exits)
-            if exits[0].rule == "reclaim" and problem.gangs[exits[0].gang].queue in low:
-                names = claims.guaranteed(exits[0], names)
-            if exits[0].rule == "lend":
-                names = claims.lenders(exits[0])
+        claims = _Claims(problem, step, low)
+        groups = [*_together(part)]
+        found = [claims.of(exits) for exits in groups]
+        if loss_of(part).work > claims.worth(found):
+            found = [claims.of(exits, anywhere=True) for exits in groups]
+        for exits, names in zip(groups, found, strict=True):
             for one in exits:
                 gang = problem.gangs[one.gang]
                 target = None
@@ -37,6 +41,22 @@ def departures_of(problem: Problem) -> dict[str, Departure]:
                     rule=one.rule, beneficiaries=names, target=target
                 )
     return result
+
+
+def worth(
+    problem: Problem, unit: Unit, counts: Mapping[str, Mapping[int, int]]
+) -> float:
+    """
+    Say what may be lost for the pods of a unit; infinite where nothing bounds it.
+    """
+    most = problem.policy.evict.max_lost_per_gpu
+    if most is None:
+        return inf
+    return sum(
+        problem.values.work(state.leaves[i].pod_set.requests, most) * pods
+        for state in unit.states
+        for i, pods in counts[state.key].items()
+    )
 
 
 def _together(exits: Iterable[Exit]) -> Iterable[list[Exit]]:
@@ -56,8 +76,9 @@ class _Claims:
     In the first step they are those that are entitled, in the second one the others.
     """
 
-    def __init__(self, problem: Problem, step: Step) -> None:
+    def __init__(self, problem: Problem, step: Step, low: AbstractSet[str]) -> None:
         self.problem = problem
+        self.low = low
         frozen = problem.frozen
         self.on_node: dict[int, list[tuple[Unit, Standing]]] = {}
         self.all: list[tuple[Unit, Standing]] = []
@@ -71,14 +92,16 @@ class _Claims:
                 for host in sorted(hosts):
                     self.on_node.setdefault(host, []).append((unit, state))
 
-    def on(self, exits: list[Exit]) -> tuple[str, ...]:
+    def of(self, exits: list[Exit], *, anywhere: bool = False) -> tuple[str, ...]:
         """
         Name those that get the room of some exits and may, else all that may.
         """
         first = exits[0]
+        if first.rule == "lend":
+            return self.lenders(first)
         gang = self.problem.gangs[first.gang]
         band = self.problem.bands.of(gang.priority)
-        hosts = tuple(sorted({one.host for one in exits}))
+        hosts = () if anywhere else tuple(sorted({one.host for one in exits}))
         queue = self.problem.queues.leaf(gang.queue)
         key = (first.rule, queue, band, hosts)
         if key not in self._known:
@@ -87,7 +110,19 @@ class _Claims:
             self._known[key] = names or self._that_may(
                 self.all, first.rule, queue, band
             )
-        return self._known[key]
+        names = self._known[key]
+        lost = first.rule == "reclaim" and gang.queue in self.low and not anywhere
+        return self.guaranteed(first, names) if lost else names
+
+    def worth(self, found: Sequence[tuple[str, ...]]) -> float:
+        """
+        Say what may be lost for some of those that are named, each counted once.
+        """
+        named = {name for names in found for name in names}
+        units = {unit.key: unit for unit, state in self.all if state.key in named}
+        places = self.problem.frozen.places
+        counts = {key: rows.counts for key, rows in places.items()}
+        return sum(worth(self.problem, unit, counts) for unit in units.values())
 
     def lenders(self, one: Exit) -> tuple[str, ...]:
         """

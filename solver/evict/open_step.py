@@ -9,13 +9,12 @@ import numpy as np
 
 from models.gangs import is_remembered
 from solver.effort.budget import Budget
-from solver.evict.beneficiaries import departures_of
+from solver.evict.beneficiaries import departures_of, worth
 from solver.evict.core_only import cut_to_core
 from solver.evict.entitled_first import entitled_first, has_room_later, has_room_now
 from solver.evict.freeze import freeze
 from solver.evict.gathering import victims_of
 from solver.evict.greedy.evict import evict_by_hand
-from solver.evict.greedy.hand_step import worth
 from solver.evict.idle_starts import without_lower, without_profit
 from solver.evict.moved_gangs import Mover, movers_of
 from solver.evict.rights.hand_rights import HandRights

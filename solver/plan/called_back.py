@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from models.gangs import Gang, pod_sets
+from solver.evict.beneficiaries import worth
 from solver.evict.core_only import cut_to_core
 from solver.evict.freeze import freeze, leave, requests_of
 from solver.evict.open_step import may_claim, was_evicted
@@ -174,15 +175,10 @@ def _is_within_bounds(
     Tell whether the policy lets as much leave for a unit.
     """
     evict, lost = problem.policy.evict, loss_of(exits)
-    per_gpu = evict.max_lost_per_gpu
-    gained = sum(
-        problem.values.work(leaf.pod_set.requests, per_gpu or 0) * len(hosts)
-        for state in unit.states
-        for leaf, hosts in zip(state.leaves, draft.places[state.key], strict=True)
-    )
+    counts = {key: places.counts for key, places in draft.places.items()}
     bounds = (
         (evict.max_pods, lost.pods),
         (evict.max_gangs, lost.gangs),
-        (None if per_gpu is None else gained, lost.work),
+        (worth(problem, unit, counts), lost.work),
     )
     return all(most is None or number <= most for most, number in bounds)

@@ -97,7 +97,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-does-not-reckon",
         "greedy evicts whatever that loses for each GPU",
-        switch("solver.evict.greedy.hand_step:worth", always(value=inf)),
+        switch("solver.evict.beneficiaries:worth", always(value=inf)),
         (
             "evict/policy/max-lost-per-gpu-59",
             "evict/policy/max-lost-per-gpu-counts-moves",

@@ -27,19 +27,23 @@ TINY = range(70)
 MANY_TINY = range(1000, 2000)
 CASES = range(60)
 MANY_CASES = range(1000, 1300)
+LOST_PER_GPU = (600, 3000)
 ONE_ROUND = tuned(DEFAULT, "search.most_short_lived", 0)
 
 
 @lru_cache(maxsize=200)
-def read(seed, *, tiny=False):
-    scenario = scenario_of(f"case-{seed}", victim_case(seed, tiny=tiny))
+def read(seed, *, tiny=False, lost=None):
+    document = victim_case(seed, tiny=tiny)
+    if lost is not None:
+        document["policy"]["evict"]["maxLostPerGpu"] = lost
+    scenario = scenario_of(f"case-{seed}", document)
     shares = problem_of(scenario.snapshot, scenario.policy).shares
     return scenario.snapshot, scenario.policy, shares
 
 
 @lru_cache(maxsize=200)
-def first_step(seed):
-    return best_first_step(*read(seed))
+def first_step(seed, lost=None):
+    return best_first_step(*read(seed, lost=lost))
 
 
 def values(found, name):
@@ -49,8 +53,8 @@ def values(found, name):
 # --- the exact model against brute force ----------------------------------------
 
 
-def check_first_step(seed):
-    case = read(seed, tiny=True)
+def check_first_step(seed, lost=None):
+    case = read(seed, tiny=True, lost=lost)
     exact = best_first_step(*case)
 
     assert BruteEvictions(*case).best() == (
@@ -59,8 +63,8 @@ def check_first_step(seed):
     )
 
 
-def check_second_step(seed):
-    case = read(seed, tiny=True)
+def check_second_step(seed, lost=None):
+    case = read(seed, tiny=True, lost=lost)
     starts, losses = BruteEvictions(*case, borrowing=True).best()
     exact = best_second_step(*case, plan())
 
@@ -78,6 +82,14 @@ def test_first_step_equals_brute_force_on_tiny_cases(seed):
 @pytest.mark.parametrize("seed", TINY)
 def test_second_step_equals_brute_force_on_tiny_cases(seed):
     check_second_step(seed)
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("lost", LOST_PER_GPU)
+@pytest.mark.parametrize("seed", TINY)
+def test_both_steps_equal_brute_force_where_what_is_lost_is_bounded(seed, lost):
+    check_first_step(seed, lost)
+    check_second_step(seed, lost)
 
 
 @pytest.mark.slow
@@ -100,16 +112,16 @@ def test_in_more_than_half_of_the_cases_somebody_leaves():
 # --- the planner against the exact model ----------------------------------------
 
 
-def check_plan(seed):
+def check_plan(seed, lost=None):
     """
     Hold a round against its steps; these know nothing of the round that follows.
 
     Where starts in idle room make up for an outcome that is not the best of its step,
     the round comes to more than after any that is, as in 1253 and 347.
     """
-    snapshot, policy, shares = read(seed)
+    snapshot, policy, shares = read(seed, lost=lost)
     found = decide(snapshot, policy, tuning=ONE_ROUND)
-    exact = first_step(seed)
+    exact = first_step(seed, lost)
     second = best_second_step(snapshot, policy, shares, found)
     later = best_later(snapshot, policy, shares, found)
 
@@ -127,6 +139,13 @@ def remembers(snapshot):
 @pytest.mark.parametrize("seed", CASES)
 def test_plan_is_no_worse_than_the_exact_model_step_by_step(seed):
     check_plan(seed)
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("lost", LOST_PER_GPU)
+@pytest.mark.parametrize("seed", CASES)
+def test_plan_is_no_worse_where_what_is_lost_is_bounded(seed, lost):
+    check_plan(seed, lost)
 
 
 @pytest.mark.parametrize("seed", [347, 1253, 20179])

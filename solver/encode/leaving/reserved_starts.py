@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from models.plan import Rule
 from solver.effort.cp_sat import cp_model
 from solver.encode.encoding import Encoding
+from solver.encode.leaving.lost_per_gpu import add_lost_per_gpu, worth_of
 from solver.encode.leaving.variables import RULES, Leaving
 from solver.encode.queue_rows import Key, charge, placed
 from solver.encode.variables import Linear, TypeVars, Var
@@ -51,8 +52,9 @@ def add_reservations(
         ]
         model.add_bool_or([~short, *why])
         served = _served(starts, own, kind.starts.chosen)
-        asking.add(kind.sample, short, needed, served)
+        asking.add(kind, short, needed, served)
     asking.close()
+    add_lost_per_gpu(model, starts.problem, leaving, asking.gained)
 
 
 def reserve_for_somebody(
@@ -188,6 +190,7 @@ class _Asking:
         self.low = _any_of(model, leaving.below_share)
         self.alone: dict[Claim, Var] = {}
         self.needed: list[Var] = []
+        self.gained = Linear()
         self.gone = _claims(leaving)
         self.asking: dict[Claim, list[Var]] = {claim: [] for claim in self.gone}
         for claim, gone in self.gone.items():
@@ -210,11 +213,13 @@ class _Asking:
             if any(may_be_for(state, unit.band, *claim) for state in unit.states)
         }
 
-    def add(self, unit: Unit, short: Var, needed: Var, served: Var) -> None:
+    def add(self, kind: TypeVars, short: Var, needed: Var, served: Var) -> None:
         """
         Ensure that a unit is needed only where nobody else may ask for who leaves.
         """
+        unit = kind.sample
         mine = sorted(self._claims_for(unit))
+        self._gain(kind, mine, served)
         for claim in mine:
             self.asking[claim].append(served)
         claims = [self.alone[claim] for claim in mine]
@@ -224,6 +229,21 @@ class _Asking:
             claims.append(self.low)
         self.model.add_bool_or([~needed, *claims])
         self.needed.append(needed)
+
+    def _gain(self, kind: TypeVars, mine: Sequence[Claim], served: Var) -> None:
+        """
+        Count what may be lost for a reserved start, where somebody may leave for it.
+        """
+        worth = worth_of(self.problem, kind)
+        if len(mine) == len(self.gone) and served is kind.starts.variable:
+            self.gained.extend(worth)
+        elif worth.most:
+            counted = self.model.new_int_var(0, worth.most, "")
+            leaves = cp_model.LinearExpr.sum([self.gone[x].expression for x in mine])
+            self.model.add(counted <= worth.expression)
+            self.model.add(counted <= worth.most * served)
+            self.model.add(counted <= worth.most * leaves)
+            self.gained.add(counted, 1, worth.most)
 
     def close(self) -> None:
         """

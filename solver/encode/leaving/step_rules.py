@@ -10,13 +10,13 @@ from solver.encode.demand import Demand
 from solver.encode.entitlement import add_entitlement
 from solver.encode.leaving.evicted_units import budget_rows, released, units
 from solver.encode.leaving.guarantee import add_guarantee
-from solver.encode.leaving.losses import gangs_touched, lost_pods, lost_work
+from solver.encode.leaving.losses import gangs_touched, lost_pods
 from solver.encode.leaving.preempt_bound import add_preempt
 from solver.encode.leaving.reclaim_bound import Reclaim
 from solver.encode.leaving.starts_asked import starts_of
 from solver.encode.leaving.variables import Leaving
 from solver.encode.queue_limit import add_limits
-from solver.encode.queue_rows import Key, placed
+from solver.encode.queue_rows import Key
 from solver.encode.variables import Linear, TypeVars
 from solver.evict.group_mates import mates_that_stay, promised_mates
 from solver.evict.moved_gangs import Mover
@@ -47,7 +47,6 @@ def add_step_rules(
     _keep_mates(model, problem, leaving, types)
     add_rights(model, problem, leaving, types)
     add_policy_bounds(model, problem, [leaving])
-    _add_profit(model, problem, leaving, types)
 
 
 def add_queue_rules(
@@ -178,31 +177,3 @@ def add_policy_bounds(
     for most, used, row in rows:
         if most is not None and row.most + used > most:
             model.add(row.expression <= max(0, most - used))
-
-
-def _add_profit(
-    model: cp_model.CpModel,
-    problem: Problem,
-    leaving: Leaving,
-    types: Sequence[TypeVars],
-) -> None:
-    """
-    Ensure that what is lost is worth what starts, where the policy says how much.
-
-    What is gained is at most all that starts; which of it others leave for is known
-    when an answer is decoded.
-    """
-    most = problem.policy.evict.max_lost_per_gpu
-    if most is None:
-        return
-    gained = Linear()
-    for kind in types:
-        for vars_ in kind.states:
-            for i, pods in placed(vars_, kind.starts).items():
-                requests = vars_.state.leaves[i].pod_set.requests
-                gained.extend(pods, problem.values.work(requests, most))
-    some = model.new_bool_var("")
-    gone = lost_pods(leaving)
-    model.add(gone.expression <= gone.most * some)
-    row = lost_work(leaving, problem.values)
-    model.add(row.expression <= gained.expression).only_enforce_if(some)

@@ -4,7 +4,6 @@ What is so far while others are let go by hand: starts, rights, and who may leav
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from math import inf
 
 from solver.effort.budget import Budget
 from solver.evict.greedy.eviction_log import Leavers
@@ -108,20 +107,6 @@ class HandStep:
         else:
             self._booked[unit.key] = new
             self.work.entitled |= keys
-
-
-def worth(problem: Problem, unit: Unit, counts: Counts) -> float:
-    """
-    Say what may be lost for the pods of a unit; infinite where nothing bounds it.
-    """
-    most = problem.policy.evict.max_lost_per_gpu
-    if most is None:
-        return inf
-    return sum(
-        problem.values.work(state.leaves[i].pod_set.requests, most) * pods
-        for state in unit.states
-        for i, pods in counts[state.key].items()
-    )
 
 
 def placed_counts(work: RoundState, unit: Unit) -> Counts:

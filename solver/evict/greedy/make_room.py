@@ -9,8 +9,9 @@ from math import isinf
 
 import numpy as np
 
+from solver.evict.beneficiaries import worth
 from solver.evict.greedy.clear_nodes import Cover
-from solver.evict.greedy.hand_step import HandStep, placed_counts, worth
+from solver.evict.greedy.hand_step import HandStep, placed_counts
 from solver.evict.greedy.kept_on_node import dearest
 from solver.evict.greedy.may_stay import lie_well, may_stay
 from solver.evict.greedy.node_offers import NodeOffers

@@ -326,8 +326,8 @@ class BruteEvictions(Brute):
         return (
             not losers & combo.keys()
             and (not gone or bool(reserved))
-            and self.pays(combo, gone)
-            and self.named(gone, combo, reserved)
+            and self.pays(combo, gone, reserved)
+            and self.named(gone, reserved)
             and self.reclaims(gone, combo)
             and self.preempts(gone, combo)
             and self.entitlement_holds(combo, self.evicted(gone))
@@ -337,26 +337,37 @@ class BruteEvictions(Brute):
             and self.has_room(combo, gone)
         )
 
-    def pays(self, combo, gone):
+    def pays(self, combo, gone, reserved):
         most = self.policy.evict.max_lost_per_gpu
+        served = {
+            key for runner in self.runners for key in self.whom(runner, gone, reserved)
+        }
         gained = sum(
             number * self.ran(key, leaf, most or 0)
             for key, (plan, _, how) in combo.items()
             for (_, leaf, _), number in plan.items()
-            if how != "bound"
+            if how != "bound" and key in served
         )
         return most is None or self.loss(gone)[0] <= gained
 
-    def named(self, gone, combo, reserved):
-        for key, _, pod in self.runners:
-            rule = gone.get(f"default/{pod.name}")
-            queue = self.path(key)[0]
-            same = {x for x in reserved if self.path(x)[0] == queue}
-            above = {x for x in same if self.band(x) > self.band(key)}
-            whom = {"reclaim": reserved - same, "preempt": above}.get(rule, reserved)
-            if rule and not whom:
-                return False
-        return True
+    def named(self, gone, reserved):
+        return all(
+            self.whom(runner, gone, reserved)
+            for runner in self.runners
+            if f"default/{runner[2].name}" in gone
+        )
+
+    def whom(self, runner, gone, reserved):
+        """
+        List the reserved gangs for which a pod that leaves may do so.
+        """
+        key, _, pod = runner
+        rule = gone.get(f"default/{pod.name}")
+        queue = self.path(key)[0]
+        same = {x for x in reserved if self.path(x)[0] == queue}
+        above = {x for x in same if self.band(x) > self.band(key)}
+        whom = {"reclaim": reserved - same, "preempt": above}.get(rule, reserved)
+        return whom if rule else set()
 
     def units(self, gone, rule):
         """
