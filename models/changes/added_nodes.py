@@ -11,10 +11,14 @@ from itertools import count
 from operator import and_
 
 from models.changes.refused import ChangeRefusedError, unknown
-from models.devices.gpu_parts import TakenDevice
+from models.devices.gpu_parts import (
+    TakenDevice,
+    with_claimed_of_others,
+    with_shares_of_others,
+)
 from models.neighbours import Neighbours
 from models.nodes import HOSTNAME, Node
-from models.resources import Resources
+from models.resources import GPU, GPU_SHARE, Resources
 from models.snapshot import Snapshot
 
 MOST_ADDED = 100_000
@@ -107,17 +111,36 @@ def _borne_by_all(
 
     That is a load, devices of which it is known, and pods that are neighbours.
     """
-    used = reduce(and_, map(_of_others, members))
-    taken = reduce(and_, (Counter(node.taken) for node in members))
+    taken = tuple(_taken_on_all(members))
+    least = reduce(and_, map(_without_devices, members))
+    used: Resources = least + Counter({GPU: len(taken)})
+    if GPU_SHARE in members[0].allocatable:
+        used = with_shares_of_others(used, taken, members[0].gpu_memory)
     others = reduce(and_, (Counter(dict(node.others)) for node in members))
-    return dict(used), tuple(taken), tuple(others.items())
+    return dict(used), taken, tuple(others.items())
 
 
-def _of_others(node: Node) -> Counter[str]:
+def _without_devices(node: Node) -> Counter[str]:
     """
-    Give the load of a node without what is free once pods of ours have left.
+    Give the load of a node without devices that are known to be taken.
+
+    Nor does it hold what is free once pods of ours have left.
     """
-    used = Counter(node.used)
+    memory = node.gpu_memory
+    used = Counter(with_claimed_of_others(node.used, node.taken, memory))
+    used.subtract({GPU: len(node.taken)})
     for piece in node.tied:
-        used.subtract(piece)
+        used.subtract(with_claimed_of_others(piece, (), memory))
     return +used
+
+
+def _taken_on_all(members: list[Node]) -> Iterator[TakenDevice]:
+    """
+    Walk the devices that are taken on all nodes, with the least that others have of it.
+    """
+    rows = [{one.device: one for one in node.taken} for node in members]
+    for number in sorted(set.intersection(*map(set, rows))):
+        alike = [row[number] for row in rows]
+        shared = [one for one in alike if one.contract] or alike
+        cores, memory = (one.cores for one in shared), (one.memory for one in shared)
+        yield replace(shared[0], cores=min(cores), memory=min(memory))

@@ -69,6 +69,20 @@ def test_new_nodes_bear_devices_and_neighbours_of_others_only_where_all_do():
     assert ((daemon, 1),) == new.others
 
 
+def test_new_nodes_keep_devices_for_who_shares_them_with_the_least_that_all_have():
+    def hami(*cores):
+        taken = tuple(TakenDevice(at, "hami", n) for at, n in enumerate(cores))
+        share = sum(cores) * SHARES_PER_GPU // 1000
+        offered, used = {GPU_SHARE: 2 * SHARES_PER_GPU}, {GPU: 2, GPU_SHARE: share}
+        return {"gpus": 2, "allocatable": offered, "used": used, "taken": taken}
+
+    nodes = [node("n-0", **hami(500, 250)), node("n-1", **hami(0, 750))]
+    new = changed(snapshot(nodes), [AddedNodes(like="n", number=1)]).nodes[-1]
+
+    assert {GPU: 2, GPU_SHARE: SHARES_PER_GPU // 4} == new.used
+    assert [(0, 0), (1, 250)] == [(one.device, one.cores) for one in new.taken]
+
+
 def test_new_nodes_bear_nothing_that_pods_of_ours_share_on_the_first():
     first = node("n-0", used={CPU: 500, GPU: 2}, tied=({GPU: 1}, {GPU: 1}))
 
