@@ -193,6 +193,7 @@ class _Asking:
         self.gained = Linear()
         self.gone = _claims(leaving)
         self.asking: dict[Claim, list[Var]] = {claim: [] for claim in self.gone}
+        self._known: dict[str, set[Claim]] = {}
         for claim, gone in self.gone.items():
             self.alone[claim] = model.new_bool_var("")
             model.add(gone.expression >= 1).only_enforce_if(self.alone[claim])
@@ -207,11 +208,13 @@ class _Asking:
         return rank_of(one)[:2] > rank_of(other)[:2] and asked <= self._claims_for(one)
 
     def _claims_for(self, unit: Unit) -> set[Claim]:
-        return {
-            claim
-            for claim in self.alone
-            if any(may_be_for(state, unit.band, *claim) for state in unit.states)
-        }
+        if unit.key not in self._known:
+            self._known[unit.key] = {
+                claim
+                for claim in self.alone
+                if any(may_be_for(state, unit.band, *claim) for state in unit.states)
+            }
+        return self._known[unit.key]
 
     def add(self, kind: TypeVars, short: Var, needed: Var, served: Var) -> None:
         """
