@@ -5,7 +5,7 @@ Gangs that came.
 from dataclasses import dataclass, replace
 
 from models.changes.refused import ChangeRefusedError
-from models.gangs import Gang, pod_sets
+from models.gangs import DisruptionBudget, Gang, pod_sets
 from models.host_ports import is_host_port, ports_offered
 from models.snapshot import Snapshot
 
@@ -14,9 +14,12 @@ from models.snapshot import Snapshot
 class SubmittedGangs:
     """
     Gangs that are submitted; their queues and topologies are those that are there.
+
+    New ``budgets`` may come with them.
     """
 
     gangs: tuple[Gang, ...]
+    budgets: tuple[DisruptionBudget, ...] = ()
 
 
 def with_submitted(snapshot: Snapshot, change: SubmittedGangs) -> Snapshot:
@@ -37,7 +40,9 @@ def with_submitted(snapshot: Snapshot, change: SubmittedGangs) -> Snapshot:
     gangs = sorted(
         (*snapshot.gangs, *change.gangs), key=lambda gang: (gang.namespace, gang.name)
     )
-    return _offering(replace(snapshot, gangs=tuple(gangs)), change.gangs)
+    budgets = sorted((*snapshot.budgets, *change.budgets), key=lambda one: one.name)
+    after = replace(snapshot, gangs=tuple(gangs), budgets=tuple(budgets))
+    return _offering(after, change.gangs)
 
 
 def _offering(snapshot: Snapshot, gangs: tuple[Gang, ...]) -> Snapshot:

@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from adapters.cli.options.change_options import VariedChange
     from adapters.cli.terminal.progress import Progress
     from adapters.compare.what_would_be import WhatIfAsked
+    from models.changes import SubmittedGangs
     from models.documents.scenario import Scenario
-    from models.gangs import Gang
     from models.policy import Policy
 
 PolicyFile = Annotated[
@@ -184,7 +184,7 @@ class _Question:
                 replace(case, snapshot=counting_parts(case.snapshot))
                 for case in (now, then)
             )
-        come = self._submitted(now, then) if self.source.submitted else []
+        come = self._submitted(now, then) if self.source.submitted else None
         changes, varied = changes_of(self.texts, now.snapshot, come)
         if not (changes or varied or self.policy):
             raise WrongUseError("no change is named, such as --add-nodes dgx=4")
@@ -195,10 +195,12 @@ class _Question:
         )
         return now, asking, varied
 
-    def _submitted(self, now: "Scenario", then: "Scenario") -> "list[Gang]":
+    def _submitted(self, now: "Scenario", then: "Scenario") -> "SubmittedGangs":
         """
-        Give the gangs that come; only gangs can, and some must.
+        Give what comes: only gangs and their budgets can, and some gangs must.
         """
+        from models.changes import SubmittedGangs
+
         for word in ("nodes", "queues", "topologies"):
             known = {each.name for each in getattr(now.snapshot, word)}
             new = [e.name for e in getattr(then.snapshot, word) if e.name not in known]
@@ -208,11 +210,13 @@ class _Question:
                     f"{what}; submit gangs only, and name such files as FILE"
                 )
         there = {gang.key for gang in now.snapshot.gangs}
-        come = [gang for gang in then.snapshot.gangs if gang.key not in there]
+        come = tuple(gang for gang in then.snapshot.gangs if gang.key not in there)
         if not come:
             files = ", ".join(self.source.submitted)
             raise WrongUseError(f"--submit {files} brings no gang that is planned")
-        return come
+        known = {budget.name for budget in now.snapshot.budgets}
+        budgets = (one for one in then.snapshot.budgets if one.name not in known)
+        return SubmittedGangs(gangs=come, budgets=tuple(budgets))
 
     def _policy(self, path: str) -> "Policy":
         from adapters.cli.options.trace_options import policy_from

@@ -22,7 +22,6 @@ from models.changes import (
 )
 from models.documents.queue_specs import is_in_parts
 from models.errors import QuantityError, WrongUseError
-from models.gangs import Gang
 from models.names import nearest
 from models.resources import GPU, GPU_SHARE, LARGEST_TOTAL, is_gpu, parse_quantity
 from models.snapshot import Snapshot
@@ -102,7 +101,7 @@ Read = Change | VariedChange
 
 
 def changes_of(
-    texts: ChangeTexts, snapshot: Snapshot, submitted: Sequence[Gang]
+    texts: ChangeTexts, snapshot: Snapshot, submitted: SubmittedGangs | None
 ) -> tuple[list[Change], VariedChange | None]:
     """
     Read all changes, nodes first, then queues, then gangs; and the one that varies.
@@ -117,7 +116,7 @@ def changes_of(
 
 
 def _all(
-    texts: ChangeTexts, snapshot: Snapshot, submitted: Sequence[Gang]
+    texts: ChangeTexts, snapshot: Snapshot, submitted: SubmittedGangs | None
 ) -> Iterator[Read]:
     if removed := tuple(_names(texts.remove_nodes)):
         yield RemovedNodes(names=removed)
@@ -137,8 +136,8 @@ def _all(
     ):
         for text in rules:
             yield _rule(_FIELD[field], text, snapshot)
-    if submitted:
-        yield SubmittedGangs(gangs=tuple(submitted))
+    if submitted is not None:
+        yield submitted
     if cancelled := tuple(map(_gang_key, _names(texts.cancel))):
         yield CancelledGangs(gangs=cancelled)
     for text in texts.priority:

@@ -334,6 +334,39 @@ def test_a_misspelt_resource_is_refused_with_names_as_files_write_them(asked, tm
     assert "gpu-share" not in err
 
 
+def test_a_budget_that_is_submitted_protects_who_is_there(asked, tmp_path):
+    document = scenario(
+        queues=[
+            {"name": name, "resources": {"nvidia.com/gpu": {"quota": quota}}}
+            for name, quota in (("guest", 0), ("owner", 8))
+        ],
+        gangs=[
+            {
+                "name": name,
+                "queue": queue,
+                "min": 1,
+                "requests": {"nvidia.com/gpu": 8},
+                **more,
+            }
+            for name, queue, more in (
+                ("runs", "guest", {"running": [{"node": "dgx", "for": "1h"}]}),
+                ("waits", "owner", {}),
+            )
+        ],
+    )
+    document["given"]["nodes"] = [{"name": "dgx", "allocatable": {"nvidia.com/gpu": 8}}]
+    there, new = tmp_path / "there.yaml", tmp_path / "new.yaml"
+    there.write_text(yaml.safe_dump(document))
+    gangs = [{"name": "new", "queue": "owner", "min": 1, "requests": {"pods": 1}}]
+    budgets = [{"name": "b", "gangs": ["runs"], "allowed": 0}]
+    document = scenario(gangs=gangs) | {"given": {"gangs": gangs, "budgets": budgets}}
+    new.write_text(yaml.safe_dump(document))
+
+    told = became(answer(asked, there, "--submit", new))
+
+    assert "stays" == told["default/runs"]
+
+
 @pytest.mark.parametrize("more", [(), ("--cordon", "dgx")], ids=["alone", "with more"])
 def test_a_file_that_brings_no_gang_is_refused_and_its_warnings_are_said(
     asked, tmp_path, more
