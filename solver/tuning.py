@@ -203,7 +203,7 @@ class Search:
         4, "times", "starts are left out that would not last", "quality/victims"
     )
     open_part: float = _is(
-        0.1, "part", "of what is left for a tier of the whole round", "quality/victims"
+        0.5, "part", "of what is left for a tier of the whole round", "quality/victims"
     )
     tie_break: float = _is(
         0.25,
