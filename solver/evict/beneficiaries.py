@@ -111,8 +111,8 @@ class _Claims:
                 self.all, first.rule, queue, band
             )
         names = self._known[key]
-        lost = first.rule == "reclaim" and gang.queue in self.low and not anywhere
-        return self.guaranteed(first, names) if lost else names
+        below = first.rule == "reclaim" and gang.queue in self.low and not anywhere
+        return self.guaranteed(first, names) if below else names
 
     def worth(self, found: Sequence[tuple[str, ...]]) -> float:
         """

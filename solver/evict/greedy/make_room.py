@@ -165,10 +165,10 @@ class RoomMaking:
         """
         if not lie_well(self.step.work, self.step.leavers.goings.values()):
             return False
-        left = self.step.leavers.since(mark).values()
-        if not left:
+        gone = self.step.leavers.since(mark).values()
+        if not gone:
             return True
-        lost = sum(going.work for going in left)
+        lost = sum(going.work for going in gone)
         rest = self._left + worth(self.step.problem, unit, placed) - lost
         if rest < 0:
             return False
