@@ -50,6 +50,7 @@ def _refusal(job: Job, ground: Ground, books: Books, line: WaitingJobs) -> str |
         return "pod-too-large"
     if not ground.starts(kind, empty=True) or not ground.holds(kind.need):
         return "larger-than-cluster"
-    if not headroom(books.limits, job.queue, kind.need):
+    bounds = (books.limits,) if job.preemptible else (books.limits, books.quotas)
+    if not all(headroom(bound, job.queue, kind.need) for bound in bounds):
         return "more-than-its-limit"
     return None

@@ -14,6 +14,9 @@ Shares = Mapping[str, Mapping[str, int]]
 class Books:
     """
     Use by queue, kept while pods come and go.
+
+    ``limits`` has what each queue may still take on its path, ``quotas`` what work may
+    have there at most that is not preemptible.
     """
 
     def __init__(
@@ -39,6 +42,14 @@ class Books:
             name: [self._left[q] for q in self._path(name) if self._left[q]]
             for name in self.queues
         }
+        self.quotas = {
+            name: [self._quotas(self.queues[q]) for q in self._path(name)]
+            for name in self.queues
+        }
+
+    def _quotas(self, queue: Queue) -> dict[str, int]:
+        quotas = {r: queue.rule(r).quota for r in self.named}
+        return {r: quota for r, quota in quotas.items() if quota is not None}
 
     def _path(self, name: str) -> list[str]:
         path: list[str] = []

@@ -217,14 +217,13 @@ class World:
         self.holds.forget((f"default/{fate.job.name}",))
         heappush(self.ends, (self.now + seconds - fate.saved, fate.idx, fate.attempts))
 
-    def stop(self, fate: Fate, gpus: int) -> None:
+    def stop(self, fate: Fate, gpus: int, had: int) -> None:
         """
-        Let the work of an attempt be lost; pods that are left wait for the others.
+        Let the work of the GPUs it had be lost; pods that are left wait for the others.
         """
         self.used -= gpus
         self.incomplete += gpus
-        lost = fate.stop(self.now, self.rules.saves)
-        fate.lost += fate.job.asked(self.ground.counted) * lost
+        fate.lost += had * fate.stop(self.now, self.rules.saves)
 
     @property
     def waits(self) -> bool:

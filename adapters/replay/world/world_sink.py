@@ -35,15 +35,17 @@ class WorldSink:
             fate.tree = None
         world.promised = {}
         touched: dict[int, Fate] = {}
+        had: dict[int, int] = {}
         lenders = plan.lenders()
         for step in plan.operations:
             fate = self.source.by_key[step.gang]
-            touched[fate.idx] = fate
+            if fate.idx not in touched:
+                touched[fate.idx], had[fate.idx] = fate, self._gpus(fate)
             if not fate.runs:
                 fate.lent_by = lenders.get(step.gang, ())
             self._obey(fate, step)
         for fate in touched.values():
-            self._settle(fate)
+            self._settle(fate, had[fate.idx])
         world.holds.planned(plan.paid_holds(), world.now)
         self._note_reasons(plan)
         world.changed = bool(plan.operations)
@@ -100,18 +102,23 @@ class WorldSink:
             fate.devices[pod] = step.devices
         self.world.promised[fate.idx] = fate
 
-    def _settle(self, fate: Fate) -> None:
+    def _gpus(self, fate: Fate) -> int:
+        counted = self.world.ground.counted
+        return sum(requests.get(counted, 0) for requests, _ in fate.requests())
+
+    def _settle(self, fate: Fate, had: int) -> None:
         """
         Let a gang run that is complete now, and stop one that is not any more.
+
+        The work of all GPUs is lost that it had before.
         """
         world = self.world
         complete = fate.is_complete()
-        counted = world.ground.counted
-        gpus = sum(requests.get(counted, 0) for requests, _ in fate.requests())
+        gpus = self._gpus(fate)
         if complete and not fate.runs:
             world.begin(fate, gpus)
         elif fate.runs and not complete:
-            world.stop(fate, gpus)
+            world.stop(fate, gpus, had)
         if not fate.runs and not fate.places and fate.idx not in world.line:
             world.queue_again(fate)
         elif fate.places and fate.idx in world.line:

@@ -5,6 +5,7 @@ Files of jobs: what is read, what is repaired, what is left out, what is refused
 import gzip
 import json
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from adapters.traces.counted_parts import counting_parts
 from adapters.traces.fitting import fitted
 from adapters.traces.own import COLUMNS, write_own
 from adapters.traces.row_faults import TraceRejectedError
+from models.queues import Queue, QueueResource
 from models.resources import CPU, GPU, MEMORY
 from tests.adapters.documents import scenario
 
@@ -308,6 +310,20 @@ def test_jobs_that_can_never_start_are_left_out_by_rule(tmp_path):
 
     assert {"larger-than-cluster": 1, "pod-too-large": 1} == found.left_out
     assert [("c", 0)] == [(job.name, job.submit) for job in found.jobs]
+
+
+def test_what_is_not_preemptible_and_above_its_quota_never_starts(tmp_path):
+    head = "job,submit,duration,gpus,queue,preemptible\n"
+    rows = "a,0,5,2,x,false\nb,0,5,2,x,true\nc,0,5,1,x,false\nd,0,5,1,y,false\n"
+    queues = (
+        Queue(name="x", resources={GPU: QueueResource(quota=1)}),
+        Queue(name="y"),
+    )
+    floor = replace(floor_of("1x8"), queues=queues)
+    found = fitted(read(tmp_path, head + rows), floor)
+
+    assert {"more-than-its-limit": 2} == found.left_out
+    assert ["b", "c"] == [job.name for job in found.jobs]
 
 
 def test_made_up_gpus_hold_what_jobs_ask_of_their_memory(tmp_path):

@@ -83,6 +83,19 @@ def test_who_has_to_leave_loses_its_work_and_keeps_its_age(tmp_path):
     assert int(high["end"]) <= int(low["start"])
 
 
+def test_who_ran_with_some_of_its_pods_loses_the_work_of_these(tmp_path):
+    jobs = [
+        job("busy", gpus=3, duration=3000, priority=9),
+        job("low", pods=4, minimum=1, gpus=1, duration=10_000),
+        job("high", submit=1000, gpus=4, duration=1000, priority=9),
+    ]
+    found = played(tmp_path, run(jobs, "1x4", evictions=True))
+
+    low = found["low"]
+    assert "1" == low["evictions"]
+    assert "3000" == low["lost"]
+
+
 def test_a_gang_may_end_while_a_place_is_promised_to_one_of_its_pods(tmp_path):
     jobs = [
         job("first", pods=3, minimum=1, gpus=1, duration=1000),
