@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from models.plan import Operation
+from models.why.reasons import Waiting
 
 Result = Literal["done", "held", "again", "refused", "skipped"]
 
@@ -15,8 +16,10 @@ class Receipt:
     """
     An operation with its result, what the other side said, and how long it took.
 
+    ``waiting`` is what a pod is told whose bind is held.
+
     ``held``
-        It is begun: the pod is bound once its volumes are.
+        It is begun: the pod is bound once what it waits for is there.
     ``again``
         Something was in the way that passes: a conflict, a budget, a busy server.
     ``refused``
@@ -29,3 +32,4 @@ class Receipt:
     result: Result
     message: str = ""
     seconds: float = 0.0
+    waiting: Waiting | None = None

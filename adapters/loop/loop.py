@@ -98,7 +98,7 @@ class Loop:
         if carrying.next is not None:
             carrying.begin_next()
         elif not binds and (held := self.parts.sink.due()) is not None:
-            carrying.begin(held)
+            carrying.begin(replace(held, began=self.parts.now()))
         elif self._timing.is_quiet:
             self._tell(lambda to: to.skipped())
         elif not self._is_awaiting():
@@ -198,8 +198,7 @@ class Loop:
             return
         self._about = ended.turn.snapshot
         self._carrying.end(ended)
-        if not ended.went_well:
-            self._timing.quiet, self._timing.rest = None, _AFTER_FAILURE
+        self._timing.carried_out(ended, _AFTER_FAILURE)
         if ended.done is not None and (self._remembering.is_due or not ended.went_well):
             self._remembering.owe()
         if ended.error is not None:

@@ -47,6 +47,17 @@ class Timing:
         self._planned_at = self.parts.clock()
         self.spent = self._planned_at - start
 
+    def carried_out(self, running: Execution, rest: float) -> None:
+        """
+        Look again where not all was done, after a rest, or where held binds ended.
+
+        How their gangs stand then is told with the next round.
+        """
+        if not running.went_well:
+            self.rest = rest
+        if running.turn.ends_held or not running.went_well:
+            self.quiet = None
+
     @property
     def is_due(self) -> bool:
         """

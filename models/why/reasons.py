@@ -339,7 +339,7 @@ _SENTENCES: dict[Reason, str] = {
     ),
     Reason.WAITING_FOR_GROUP: "{whom} {why}",
     Reason.WAITING_FOR_VOLUMES: "waits for its volumes: {detail}",
-    Reason.WAITING_FOR_DEVICES: "waits for its claims of devices: {detail}",
+    Reason.WAITING_FOR_DEVICES: "waits for its devices: {detail}",
     Reason.TIMED_OUT: "was marked as timed out by its own system",
     Reason.NO_FITTING_NODE: "pod {pod} fits no node, even an empty one: {detail}",
     Reason.DEMAND_EXCEEDS_CLUSTER: (

@@ -19,6 +19,7 @@ from adapters.loop.interfaces import Turn
 from models.gangs import PodPhase
 from models.plan import Operation
 from models.receipt import Receipt, Result
+from models.why.reasons import Reason, Waiting
 
 WITHIN = 600.0
 """
@@ -119,7 +120,11 @@ class VolumeBinder:
         self._held.append(held)
         self._keep(held)
         message = "its claims name its node; it is bound once they have volumes"
-        return [replace(one, result="held", message=message) for one in receipts]
+        why = Waiting(Reason.WAITING_FOR_VOLUMES, {"detail": message})
+        return [
+            replace(one, result="held", message=message, waiting=why)
+            for one in receipts
+        ]
 
     def due(self) -> Turn | None:
         """

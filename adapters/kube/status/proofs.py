@@ -119,12 +119,12 @@ class Proofs:
         """
         standing = saying.standing
         reason = standing.reason
-        if standing.state != "Waiting" or reason is None or reason not in _ASKED:
-            return saying
         known = self._proven.get(standing.key)
         if known is not None and known.reason != reason:
             del self._proven[standing.key]
             known = None
+        if standing.state != "Waiting" or reason is None or reason not in _ASKED:
+            return saying
         if known is None or self._clock() - known.at >= AGAIN:
             known = self._new(standing, reason) or known
         if known is None or not known.sentence:

@@ -11,6 +11,7 @@ from adapters.kube.watch.source import ClusterSource
 from adapters.loop.interfaces import Turn
 from models.errors import PhalanxError, PlanRejectedError
 from models.snapshot import Snapshot
+from models.why.reasons import Waiting
 
 _MOST_OPEN = 4
 
@@ -28,6 +29,7 @@ class StatusReporter:
         self._writer = writer
         self._open: dict[str, Told] = {}
         self._next: Told | None = None
+        self._held: dict[str, Waiting] = {}
 
     def leading(self, *, is_leader: bool) -> None:
         """
@@ -35,6 +37,7 @@ class StatusReporter:
         """
         if not is_leader:
             self._open.clear()
+            self._held.clear()
             self._next = None
             self._writer.hush()
             self._give_way()
@@ -74,16 +77,22 @@ class StatusReporter:
         elif self._open:
             self._next = told
         else:
-            self._writer.tell(told)
+            self._tell(told)
         self._give_way()
 
     def carried_out(self, turn: Turn) -> None:
         """
         Tell what came of a round, and what was planned since.
         """
+        for receipt in turn.receipts:
+            self._held.pop(receipt.operation.pod, None)
+            if receipt.waiting is not None:
+                self._held[receipt.operation.pod] = receipt.waiting
         told = self._open.pop(turn.name, None)
-        if told is not None:
-            self._writer.tell(replace(told, receipts=turn.receipts))
+        if turn.ends_held:
+            self._tell_end(turn)
+        elif told is not None:
+            self._tell(replace(told, receipts=turn.receipts))
         self._tell_next()
         self._give_way()
 
@@ -122,4 +131,26 @@ class StatusReporter:
     def _tell_next(self) -> None:
         if self._next is not None and not self._open:
             told, self._next = self._next, None
-            self._writer.tell(told)
+            self._tell(told)
+
+    def _tell(self, told: Told) -> None:
+        """
+        Tell a round, with what is held now.
+        """
+        self._writer.tell(replace(told, held=dict(self._held)))
+
+    def _tell_end(self, turn: Turn) -> None:
+        """
+        Tell what came of a gang that was held; the next round tells how it stands.
+        """
+        made = self._source.made
+        if made is not None:
+            self._writer.tell_end(
+                Told(
+                    round=turn.name,
+                    now=turn.began,
+                    assembled=replace(made, snapshot=turn.snapshot),
+                    plan=turn.plan,
+                    receipts=turn.receipts,
+                )
+            )

@@ -15,7 +15,7 @@ from models.gangs import Gang, PodPhase, pod_sets
 from models.memory.aged_gangs import ages_of, still
 from models.plan import GangLine, Op, Operation, Plan
 from models.receipt import Receipt
-from models.why.reasons import LEFT_OVER, NOTHING_NEEDED, counted
+from models.why.reasons import LEFT_OVER, NOTHING_NEEDED, Waiting, counted
 
 _WAITS = frozenset({PodPhase.PENDING, PodPhase.RESERVED})
 _REFUSED: Mapping[Op, tuple[str, str]] = {
@@ -31,7 +31,8 @@ class Told:
     """
     One round as status tells of it; ``now`` is the time of day it was observed.
 
-    ``assembled`` says which object each gang was read from.
+    ``assembled`` says which object each gang was read from, ``held`` what pods wait for
+    whose binds are held: the round takes them for bound.
     """
 
     round: str
@@ -39,6 +40,7 @@ class Told:
     assembled: Assembled
     plan: Plan
     receipts: Sequence[Receipt] = ()
+    held: Mapping[str, Waiting] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,15 +109,20 @@ def sayings(told: Told) -> Iterator[Saying]:
 
 
 def _standing(
-    told: Told, line: GangLine, phases: Counter[PodPhase], binding: int
+    told: Told,
+    line: GangLine,
+    phases: Counter[PodPhase],
+    binding: int,
+    held: Waiting | None,
 ) -> GroupStanding:
     """
     Say how a gang stands, whose pods made so far are in these phases.
     """
-    waiting = line.waiting
+    waiting = line.waiting or held
+    is_short = phases[PodPhase.RUNNING] + binding < line.pods.minimum
     return GroupStanding(
         key=line.name,
-        state=line.state,
+        state="Waiting" if held is not None and is_short else line.state,
         minimum=line.pods.minimum,
         total=phases.total(),
         running=phases[PodPhase.RUNNING],
@@ -138,12 +145,17 @@ def _saying(
     became: _Receipts,
 ) -> Saying:
     gang, age = found
-    made = [
+    every = [
         (f"{gang.namespace}/{pod.name}", pod.uid, pod.phase)
         for leaf in pod_sets(gang.tree)
         for pod in leaf.pods
         if pod.uid is not None  # not a place for a pod that nobody has made yet
     ]
+    made = [
+        (key, uid, PodPhase.PENDING if key in told.held else phase)
+        for key, uid, phase in every
+    ]
+    held = next((told.held[key] for key, _, _ in made if key in told.held), None)
     phases = Counter(phase for _, _, phase in made)
     bound = [(key, uid) for key, uid, _ in made if key in became.bound]
     waits = [
@@ -151,7 +163,7 @@ def _saying(
         for key, uid, phase in made
         if key not in became.bound and phase in _WAITS
     ]
-    standing = _standing(told, line, phases, len(became.bound))
+    standing = _standing(told, line, phases, len(became.bound), held)
     return Saying(
         claim=claim,
         standing=standing,
@@ -190,7 +202,7 @@ def _by_gang(told: Told) -> Mapping[str, _Receipts]:
             elif receipt.operation.op != "Reserve":
                 became.evicted.append(receipt.operation)
             continue
-        became.open = True
+        became.open |= receipt.result != "held"
         if became.refused is None and receipt.result not in {"skipped", "held"}:
             became.refused = receipt
     return found

@@ -9,7 +9,6 @@ under way it leaves them the server; what fails is tried again or let go.
 
 import logging
 import threading
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -17,11 +16,11 @@ from adapters.kube.status.debounce import Steady
 from adapters.kube.status.gang_status import GangStatus, stands
 from adapters.kube.status.rate_limit import BusyError, Wire, WritePace
 from adapters.kube.status.sayings import Saying, Told, sayings
+from adapters.kube.status.unsaid import Unsaid
 from adapters.kube.status.voice import Voice
 from adapters.machine.supervised import SupervisedThread
 
 _log = logging.getLogger(__name__)
-_MOST_MISSED = 8
 
 
 class StatusWriter:
@@ -51,8 +50,7 @@ class StatusWriter:
         self._stood: dict[str, tuple[str, str | None]] = {}
         self._wake = threading.Condition()
         self._next: Told | None = None
-        self._missed: deque[Told] = deque(maxlen=_MOST_MISSED)
-        self._left: list[Saying] = []
+        self._unsaid = Unsaid()
         self._stopped = False
         self._hushed = False
         self.thread = SupervisedThread("status", self._run)
@@ -81,18 +79,23 @@ class StatusWriter:
         Who started or was refused in a round that is passed over is still told of it.
         """
         with self._wake:
-            if self._next is not None and self._next.receipts:
-                self._missed.append(self._next)
+            if self._next is not None:
+                self._unsaid.missed(self._next)
             self._next = told
             self._wake.notify_all()
+
+    def tell_end(self, told: Told) -> None:
+        """
+        Hand in what came of gangs of a round before; it is told with the next round.
+        """
+        self._unsaid.ended(told)
 
     def hush(self) -> None:
         """
         Write nothing of what was handed in: somebody else leads.
         """
         with self._wake:
-            self._missed.clear()
-            self._left.clear()
+            self._unsaid.clear()
             self._next = None
             self._hushed = True
             self._wake.notify_all()
@@ -114,11 +117,8 @@ class StatusWriter:
         BusyError
             When the server is busy or away.
         """
-        while self._left:
-            self._tell_what_happened(self._left.pop())
-        while self._missed:
-            for saying in sayings(self._missed.popleft()):
-                self._tell_what_happened(saying)
+        for saying in self._unsaid.taken():
+            self._tell_what_happened(saying)
         whole, every = True, sorted(sayings(told), key=self._urgency)
         self._forget(every)  # now, for where rounds never cease none is told to its end
         proofs = self._proofs
@@ -136,7 +136,7 @@ class StatusWriter:
             else:
                 whole = False
             if self._is_outdated():
-                self._left = [x for x in every[at:] if x.events or x.bound]
+                self._unsaid.left(every[at:])
                 return True
         if proofs is None:
             return whole

@@ -99,3 +99,23 @@ def test_a_proof_that_breaks_leaves_the_reason_of_the_round(volcano, caplog):
 
     assert "needs 16 GPUs" in said(volcano)
     assert any(record.message == "why_failed" for record in caplog.records)
+
+
+def without_reason(told):
+    """
+    Give a round in which no gang waits for anything.
+    """
+    gangs = tuple(replace(line, waiting=None) for line in told.plan.gangs)
+    return replace(told, plan=replace(told.plan, gangs=gangs))
+
+
+def test_what_was_proven_is_not_told_again_after_another_reason(volcano):
+    work = Work()
+    writer = proving(volcano, work)
+    writer.write(volcano.told())
+    early = work.asked
+    writer.write(without_reason(volcano.told()))
+    volcano.clock[0] += 60
+    writer.write(volcano.told())
+
+    assert work.asked > early

@@ -6,9 +6,10 @@ import pytest
 
 from adapters.kube.status.k8s_events import EVENTS
 from adapters.kube.status.rate_limit import BusyError, WritePace
+from models.gangs import PodPhase
 from models.plan import Operation
 from models.receipt import Receipt
-from models.why.reasons import Reason
+from models.why.reasons import Reason, Waiting
 from tests.adapters.kube.status_cases import (
     BY_PLACE,
     CASES,
@@ -486,3 +487,49 @@ def test_a_gang_that_cannot_be_told_keeps_nobody_silent(volcano, monkeypatch, ca
     assert ["team/fits"] == broken  # once, until it stands otherwise
     assert [{"gang": "team/fits"}] == [record.fields for record in failures]
     assert "status" in volcano.server.object(PODS, "team/waits-1")
+
+
+def while_held(told):
+    """
+    Give a round whose binds wait for volumes.
+    """
+    why = Waiting(Reason.WAITING_FOR_VOLUMES, {"detail": "they are made"})
+    receipts = [replace(r, result="held", waiting=why) for r in told.receipts]
+    pods = {r.operation.pod: why for r in receipts}
+    return replace(told, receipts=receipts, held=pods)
+
+
+def of_pod(tells, name):
+    status = held(tells.server).get(f"Pod {name}", {}).get("status", {})
+    return [said["message"] for said in status.get("conditions", ())]
+
+
+def test_pods_that_wait_for_their_volumes_say_so_and_their_group_does_not_run(volcano):
+    told = volcano.told()
+    volcano.writer.write(while_held(told))
+    first = held(volcano.server)["PodGroup fits"]["status"]["phase"]
+    early = of_pod(volcano, "fits-0")
+    # The next round takes them for bound, as the cache does.
+    volcano.caught_up()
+    for name in ("fits-0", "fits-1"):
+        record = volcano.pods[f"team/{name}"]
+        volcano.pods[record.key] = replace(record, node="gpu-0", phase=PodPhase.RUNNING)
+    later = replace(volcano.told(), held=while_held(told).held)
+    volcano.writer.write(later)
+
+    assert ["WaitingForVolumes: waits for its volumes: they are made"] == early
+    assert "Running" != first
+    assert "Running" != held(volcano.server)["PodGroup fits"]["status"]["phase"]
+
+
+def test_a_gang_that_was_held_is_told_that_it_starts_or_was_refused(volcano):
+    told = volcano.told()
+    volcano.writer.write(while_held(told))
+    volcano.writer.tell_end(told)
+    refused = volcano.told(refuse="team/fits", message="no volumes")
+    volcano.writer.tell_end(refused)
+    volcano.writer.write(without_start(volcano.told()))
+    events = held(volcano.server)["events"]
+
+    assert any("Scheduled PodGroup fits" in line for line in events), events
+    assert any("FailedBinding" in line and "no volumes" in line for line in events)

@@ -4,6 +4,7 @@ import pytest
 
 from adapters.kube.status.reporter import StatusReporter
 from adapters.loop.interfaces import Turn
+from models.receipt import Receipt
 from models.snapshot import Snapshot
 from tests.adapters.kube.status_cases import telling
 
@@ -23,6 +24,9 @@ class Writer:
 
     def give_way(self, *, is_binding):
         self.gives_way = is_binding
+
+    def tell_end(self, told):
+        self.heard.append((told.round, sorted(r.result for r in told.receipts)))
 
     def tell(self, told):
         self.heard.append((told.round, bool(told.receipts)))
@@ -116,3 +120,16 @@ def test_a_source_that_has_read_nothing_has_nobody_to_tell(reporter):
     reporter.planned(replace(reporter.idle, snapshot=Snapshot()))
 
     assert [] == reporter.heard
+
+
+def test_what_came_of_a_gang_that_was_held_is_told(reporter):
+    reporter.planned(reporter.busy)
+    reporter.carried_out(reporter.done)
+    reporter.heard.clear()
+    (step, *_) = reporter.busy.plan.operations
+    ended = replace(
+        reporter.busy.of([step]), receipts=(Receipt(operation=step, result="refused"),)
+    )
+    reporter.carried_out(ended)
+
+    assert [("busy", ["refused"])] == reporter.heard

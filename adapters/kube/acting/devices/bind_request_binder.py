@@ -22,6 +22,7 @@ from adapters.kube.watch.cache import Cache
 from adapters.loop.interfaces import Turn
 from models.plan import Operation
 from models.receipt import Receipt
+from models.why.reasons import Reason, Waiting
 
 _log = logging.getLogger(__name__)
 WITHIN = 300.0
@@ -120,7 +121,11 @@ class BindRequestBinder:
         self._held.append(held)
         self._keep(held)
         message = "KAI's binder was asked to bind it"
-        return [Receipt(operation=s, result="held", message=message) for s in steps]
+        why = Waiting(Reason.WAITING_FOR_DEVICES, {"detail": message})
+        return [
+            Receipt(operation=step, result="held", message=message, waiting=why)
+            for step in steps
+        ]
 
     def due(self) -> Turn | None:
         """
