@@ -5,6 +5,7 @@ Greedy, step by step: the baseline of every report, and what no search may fall 
 from solver.effort.budget import Budget
 from solver.evict.freeze import freeze
 from solver.evict.open_step import open_step
+from solver.evict.started_now import started_now
 from solver.place.complete import complete
 from solver.place.draft import Draft
 from solver.place.greedy import greedy
@@ -27,7 +28,9 @@ def plan_greedily(problem: Problem, budget: Budget) -> Outcome:
         opened = open_step(problem, step, ready, budget)
         if opened is not None:
             sure.open = True
-            problem, ready = freeze(problem, opened.by_hand(budget).first, step)
+            opened = opened.by_hand(budget)
+            draft = started_now(opened, opened.first)
+            problem, ready = freeze(problem, draft, step)
     draft = greedy(problem, budget)
     if strands_reserved(problem, draft):
         draft = complete(problem, ready, budget)

@@ -10,6 +10,7 @@ from solver.effort.budget import Budget
 from solver.evict.freeze import freeze
 from solver.evict.open_step import open_step, some_were_evicted
 from solver.evict.rights.last_rights import may_all_leave
+from solver.evict.started_now import started_now
 from solver.place.complete import complete
 from solver.place.draft import Draft
 from solver.place.greedy import greedy
@@ -118,7 +119,8 @@ class _Course:
         Gangs that were evicted follow, and those that a step with this exit must not
         serve: of the band of who is preempted, or beyond what a bound allows.
         """
-        opened, draft, before = decided.opened, decided.draft, decided.before
+        opened, before = decided.opened, decided.before
+        draft = started_now(opened, decided.draft)
         problem, now.ready = freeze(before, draft, opened.now.step)
         now.problem = problem
         now.decided = (*now.decided, decided)
@@ -128,7 +130,7 @@ class _Course:
             now.known.idle.forget()
             if opened.now.step is Step.BORROWING:
                 now.known.steps.forget("entitled")
-            now.is_greedy = now.is_greedy and draft is opened.first
+            now.is_greedy = now.is_greedy and decided.draft is opened.first
         self.watch.lap("decode")
         if not draft.exits and not opened.left_out:
             return

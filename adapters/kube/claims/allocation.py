@@ -11,7 +11,6 @@ from adapters.kube.claims.device_reader import MILLI, Amounts
 from adapters.kube.claims.device_requests import (
     ClaimSpec,
     DeviceAsk,
-    HeldDevice,
     Request,
 )
 from adapters.kube.claims.node_bins import Chosen, Way
@@ -36,17 +35,6 @@ def allocation(
     name = {"key": "metadata.name", "operator": "In", "values": [node]}
     terms = [{"matchFields": [name]}]
     return {"devices": devices, "nodeSelector": {"nodeSelectorTerms": terms}}
-
-
-def held_by(ways: Sequence[Way]) -> tuple[HeldDevice, ...]:
-    """
-    Give the devices of some ways as those that a claim has.
-    """
-    return tuple(
-        HeldDevice(chosen.device.name, chosen.consumed)
-        for way in ways
-        for chosen in way.chosen
-    )
 
 
 def _taken(asked: Sequence[AskedItem], ways: Sequence[Way]) -> Iterator[_Taken]:
