@@ -13,7 +13,18 @@ from functools import lru_cache
 from typing import Self
 
 from models.devices.mig_profiles import SEVENTHS, sevenths
-from models.resources import CLAIMED_GPUS, GPU, GPU_SHARE, SHARES_PER_GPU, Resources
+from models.resources import (
+    CLAIMED_DEVICES,
+    CLAIMED_GPUS,
+    FREE_VOLUMES,
+    GPU,
+    GPU_SHARE,
+    HOST_PORTS,
+    LINKED_GPUS,
+    MODEL_MARK,
+    SHARES_PER_GPU,
+    Resources,
+)
 
 PHALANX = "phalanx"
 CONTRACTS = (PHALANX, "kai", "koordinator", "vgpu", "hami", "gpushare", "dra")
@@ -194,6 +205,17 @@ def is_reckoned(resource: str) -> bool:
     Tell whether a resource is a name of ours, for parts of GPUs or what they count.
     """
     return resource == GPU_SHARE or is_part(resource) or resource.startswith(DEVICE)
+
+
+def is_ours(resource: str) -> bool:
+    """
+    Tell whether a resource is counted here only, so that no object of others names it.
+    """
+    return (
+        is_reckoned(resource)
+        or resource.startswith((HOST_PORTS, FREE_VOLUMES, LINKED_GPUS, CLAIMED_DEVICES))
+        or MODEL_MARK in resource
+    )
 
 
 def said(resource: str) -> str:

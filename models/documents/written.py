@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
+from models.devices.gpu_parts import is_reckoned
 from models.errors import QuantityError
 from models.resources import (
     LARGEST_TOTAL,
@@ -89,7 +90,7 @@ def check_resources(names: Mapping[str, object]) -> None:
     wrong = {
         str(name): f"{name!r:.60} is not the name of a resource"
         for name in names
-        if type(name) is not str or not _RESOURCE.fullmatch(name)
+        if type(name) is not str or not _RESOURCE.fullmatch(name) or is_reckoned(name)
     }
     if wrong:
         raise PydanticCustomError("quantities", "bad names", {"wrong": wrong})

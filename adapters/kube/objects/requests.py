@@ -14,11 +14,13 @@ from adapters.kube.objects.fields import (
     shown,
     text,
 )
+from models.devices.gpu_parts import is_ours
 from models.errors import QuantityError, TooMuchError
 from models.resources import CPU, MEMORY, PODS, add, largest, parse_quantity
 
 _POD_LEVEL = frozenset({CPU, MEMORY})
 _MOST_KINDS = 200
+_OURS = "Phalanx counts something of its own by this name"
 Amounts = dict[str, int]
 
 
@@ -34,25 +36,36 @@ def amounts(
     Read a field that maps resources to quantities.
 
     Where there are ``faults`` to note it in, an amount that is larger than any that can
-    be counted counts as the largest.
+    be counted counts as the largest, and one by a name of ours as none.
     """
     found: Amounts = {}
     for name, value in mapping(raw, key, place).items():
+        where = joined(joined(place, key), name)
+        if is_ours(name) and faults is not None:
+            faults.append(f"{where}: {_OURS}")
+            continue
+        check_name(name, where)
         if type(value) not in {int, str, float}:
             what = f"{shown(value)} is not a quantity such as 4, 500m or 16Gi"
-            raise FieldError(joined(joined(place, key), name), what)
+            raise FieldError(where, what)
         try:
             found[name] = _amount(name, value, up=up)
         except TooMuchError as error:
             if faults is None:
-                raise FieldError(
-                    joined(joined(place, key), name), str(error)
-                ) from error
-            faults.append(f"{joined(joined(place, key), name)}: {error}")
+                raise FieldError(where, str(error)) from error
+            faults.append(f"{where}: {error}")
             found[name] = error.most
         except QuantityError as error:
-            raise FieldError(joined(joined(place, key), name), str(error)) from error
+            raise FieldError(where, str(error)) from error
     return found
+
+
+def check_name(name: str, where: str) -> None:
+    """
+    Refuse a name by which something is counted here that no object says.
+    """
+    if is_ours(name):
+        raise FieldError(where, _OURS)
 
 
 @lru_cache(maxsize=16384, typed=True)

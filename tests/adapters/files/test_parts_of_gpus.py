@@ -153,6 +153,8 @@ MISTAKES = {
         "gpu",
         "asked for together",
     ),
+    "a name of ours": ({"requests": {"gpu-part/x": 1}}, "gpu-part/x", "not the name"),
+    "a count of ours": ({"requests": {"gpu-share": 1}}, "gpu-share", "not the name"),
     "unknown contract": ({"gpu": {"fraction": 0.5, "contract": "x"}}, "contract", "x"),
     "no devices": (
         {"gpu": {"fraction": 0.5}, "running": [{"node": "n"}]},

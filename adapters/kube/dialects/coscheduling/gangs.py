@@ -20,6 +20,7 @@ from adapters.kube.objects.fields import (
 )
 from adapters.kube.objects.object_names import is_subdomain
 from adapters.kube.objects.pod_record import PodRecord
+from adapters.kube.objects.requests import check_name
 from models.documents.written import MOST
 from models.errors import QuantityError
 from models.resources import (
@@ -149,6 +150,7 @@ def totals(raw: Raw, key: str, place: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for name, value in mapping(raw, key, place).items():
         where = f"{place}.{key}.{name}"
+        check_name(name, where)
         if type(value) not in {int, str, float}:
             what = f"{shown(value)} is not a quantity such as 4, 500m or 16Gi"
             raise FieldError(where, what)

@@ -26,6 +26,7 @@ from adapters.kube.dialects.notes import closed, named
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.objects.fields import FieldError, mapping, shown, texts
 from adapters.kube.objects.pod_record import PodRecord
+from adapters.kube.objects.requests import check_name
 from models.documents.written import MOST
 from models.errors import QuantityError
 from models.queues import Queue, QueueResource
@@ -313,6 +314,7 @@ def _bounds(raw: Raw, key: str, place: str = "spec", *, parts: bool) -> Amounts:
     found: dict[str, int] = {}
     for name, value in mapping(raw, key, place).items():
         where = f"{place}.{key}.{name}"
+        check_name(name, where)
         if type(value) not in {int, str, float}:
             raise FieldError(where, f"{shown(value)} is not a quantity")
         try:

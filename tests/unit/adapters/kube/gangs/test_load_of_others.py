@@ -4,7 +4,9 @@ Pods of other schedulers: what is load, what closes a node and what does not.
 
 import pytest
 
+from models.policy import Policy
 from models.why.reasons import Reason
+from solver.round import decide
 from tests.helpers.kube.manifests import (
     GPU,
     assembled,
@@ -138,3 +140,28 @@ def test_a_waiting_pod_that_asks_for_more_than_can_be_counted_is_named():
 
     assert Reason.INVALID_GANG == gang.refused.reason
     assert "requests.memory: '2Pi' is too much" in gang.refused.message
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["gpu-part/x", "gpu-device/0", "gpu-share", "host-port/80", "free-volumes-a/b"],
+)
+def test_a_resource_with_a_name_of_ours_is_named_and_stops_nobody_else(name):
+    said = f"requests.{name}: Phalanx counts something of its own by this name"
+    odd = pod("odd", **sized({}, {name: "1"}))
+    snapshot = assembled(node("n"), odd, pod("good")).snapshot
+    reasons = {gang.name: gang.refused for gang in snapshot.gangs}
+    started = [step.pod for step in decide(snapshot, Policy()).operations]
+
+    assert Reason.INVALID_GANG == reasons["odd"].reason
+    assert said in reasons["odd"].message
+    assert ["default/good"] == started
+
+
+def test_a_running_pod_with_a_resource_of_ours_closes_no_node():
+    ours = sized({}, {"gpu-part/x": "1"})
+    odd = pod("odd", schedulerName="x", nodeName="n", **ours)
+    made = assembled(node("n"), odd)
+
+    assert [False] == [n.unschedulable for n in made.snapshot.nodes]
+    assert {"pods": 1} == made.snapshot.nodes[0].used

@@ -81,6 +81,8 @@ def test_min_resources_are_a_gate():
 
 def test_bad_min_resources_are_invalid():
     assert "spec.minResources.cpu" in why(read(minMember=1, minResources={"cpu": "x"}))
+    ours = {"gpu-part/x": 1}
+    assert "of its own by this name" in why(read(minMember=1, minResources=ours))
 
 
 @pytest.mark.parametrize("field", ["spec", "metadata"])
