@@ -125,9 +125,10 @@ class PieceWorld(World):
 
 def _take_places(whole: Fate, piece: Fate) -> None:
     """
-    Let the pods of a job be where its pieces are.
+    Let the pods of a job be where its pieces are, which are numbered as they are.
     """
-    for pod, node in piece.places.items():
-        whole.places[pod.removesuffix("-0")] = node
-    for pod, devices in piece.devices.items():
-        whole.devices[pod.removesuffix("-0")] = devices
+    pod = whole.pod_at(int(piece.job.name.rpartition("-")[2]))
+    for node in piece.places.values():
+        whole.places[pod] = node
+    for devices in piece.devices.values():
+        whole.devices[pod] = devices

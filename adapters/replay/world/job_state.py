@@ -89,6 +89,12 @@ class Fate:
             }
         return self.roles
 
+    def pod_at(self, number: int) -> str:
+        """
+        Name a pod by its number among those of all roles.
+        """
+        return [*self._names()][number]
+
     def pod_name(self, role: Role, i: int) -> str:
         """
         Name a pod as files do.

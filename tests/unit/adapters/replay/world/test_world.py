@@ -70,6 +70,16 @@ def test_pods_without_gangs_hold_their_gpus_and_block_each_other(tmp_path):
     assert {"n0*8", "n1*8"} == {found["a"]["nodes"], found["b"]["nodes"]}
 
 
+def test_pods_of_several_roles_are_bound_one_by_one(tmp_path):
+    one = job("both", pods=2, gpus=1)
+    more = replace(one.roles[0], name="more", pods=1, minimum=1)
+    both = replace(one, roles=(replace(one.roles[0], name="some"), more))
+    found = played(tmp_path, run([both, job("next", gpus=1)], strategy="per-pod"))
+
+    assert "3" == found["both"]["pods"]
+    assert ("done", "n0*3") == (found["both"]["status"], found["both"]["nodes"])
+
+
 def test_who_has_to_leave_loses_its_work_and_keeps_its_age(tmp_path):
     jobs = [
         job("low", pods=2, duration=10_000),
