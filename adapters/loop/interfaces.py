@@ -57,6 +57,7 @@ class Turn:
 
     ``name`` is the id of the round, ``began`` its time in seconds since the epoch.
     ``seconds`` says how long its phases took: ``snapshot``, ``plan`` and ``execute``.
+    ``policy`` is what it was planned by: in the first minutes of all nobody leaves.
     One that ``ends_held`` binds of a round before is no round of its own.
     """
 
@@ -67,6 +68,7 @@ class Turn:
     began: float = 0.0
     seconds: Mapping[str, float] = field(default_factory=dict)
     ends_held: bool = False
+    policy: Policy = field(default_factory=Policy)
 
     def of(self, steps: Sequence[Operation]) -> "Turn":
         """

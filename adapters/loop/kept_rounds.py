@@ -34,13 +34,14 @@ class KeptRounds:
         """
         parts, seen, name = self.parts, self.parts.clock(), _name(began)
         try:
-            plan = parts.planner(snapshot, parts.policy_at(began))
+            policy = parts.policy_at(began)
+            plan = parts.planner(snapshot, policy)
         except PlanRejectedError as caught:
             error, bundle = caught, self._keep(name, snapshot, caught.failed, caught)
             self.tell(lambda to: to.rejected(snapshot, error, bundle))
             return None
         seconds = {"snapshot": seen - start, "plan": parts.clock() - seen}
-        turn = Turn(snapshot, plan, (), name, began, seconds)
+        turn = Turn(snapshot, plan, (), name, began, seconds, policy=policy)
         if plan.fallback is not None:
             bundle = self._keep(name, snapshot, plan.fallback.failed)
             self.tell(lambda to: to.fell_back(turn, bundle))

@@ -115,7 +115,7 @@ class Reporting:
             notices=notices,
             counted=self.metrics.status_written,
             writing=source.cache.writing,
-            proofs=Proofs(self._settings.policy, monotonic),
+            proofs=Proofs(monotonic),
         )
         writer = StatusWriter(
             voice, clock=monotonic, pace=WritePace(rate=run.status_rate)
@@ -131,7 +131,7 @@ class Reporting:
         """
         run = self._settings.run
         address = UiAddress(run.ui_listen, run.ui_names)
-        return RunPage(server, self._settings.policy, address)
+        return RunPage(server, address)
 
     @property
     def port(self) -> int | None:

@@ -16,7 +16,6 @@ from adapters.ui.frame import RoundFacts
 from adapters.ui.frame_store import FrameStore
 from adapters.ui.server import UiAddress, UiServer
 from models.errors import PhalanxError, PlanRejectedError
-from models.policy import Policy
 from models.snapshot import Snapshot
 
 _BEAT = 0.25
@@ -27,11 +26,10 @@ class RunPage:
     Hears what a loop plans, and shows it to who looks.
     """
 
-    def __init__(self, source: str, policy: Policy, address: UiAddress) -> None:
+    def __init__(self, source: str, address: UiAddress) -> None:
         self.store = FrameStore(source, live=True)
         self.server = UiServer(self.store, address)
         self._source = source
-        self._policy = policy
         self._newest: Turn | None = None
         self._came = threading.Event()
         self._ends = threading.Event()
@@ -80,7 +78,7 @@ class RunPage:
                 self._show(turn)
 
     def _show(self, turn: Turn) -> None:
-        seen = Seen(snapshot=turn.snapshot, policy=self._policy, source=self._source)
+        seen = Seen(snapshot=turn.snapshot, policy=turn.policy, source=self._source)
         facts = RoundFacts(
             name=turn.name, began=turn.began, seconds=turn.seconds.get("plan")
         )

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from adapters.inventory.told_whys import sentence_of
 from adapters.kube.dialects.protocol import GroupStanding
 from adapters.kube.status.sayings import Saying, Told, message_of
-from models.policy import Policy
 from models.why.reasons import Reason
 from solver import RoundAsked, StartsAsked
 
@@ -68,8 +67,6 @@ class Proofs:
 
     Parameters
     ----------
-    policy
-        What rounds are planned by.
     clock
         Seconds that go by.
     spent
@@ -78,11 +75,9 @@ class Proofs:
 
     def __init__(
         self,
-        policy: Policy,
         clock: Callable[[], float],
         spent: Callable[[], float] = time.thread_time,
     ) -> None:
-        self._policy = policy
         self._clock = clock
         self._spent = spent
         self._saved = MOST_SAVED
@@ -159,7 +154,7 @@ class Proofs:
         """
         if self._asked is None:
             snapshot = told.assembled.snapshot
-            asked = RoundAsked(snapshot, self._policy, told.plan)
+            asked = RoundAsked(snapshot, told.policy, told.plan)
             self._asked = asked, StartsAsked(asked.problem, told.plan)
         whys, starts = self._asked
         why = whys.told(standing.key)

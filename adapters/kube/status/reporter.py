@@ -69,6 +69,7 @@ class StatusReporter:
             now=turn.began,
             assembled=replace(made, snapshot=turn.snapshot),
             plan=turn.plan,
+            policy=turn.policy,
         )
         if any(step.op != "Reserve" for step in turn.plan.operations):
             self._open[turn.name] = told

@@ -14,6 +14,7 @@ from models.errors import escaped
 from models.gangs import Gang, PodPhase, pod_sets
 from models.memory.aged_gangs import ages_of, still
 from models.plan import GangLine, Op, Operation, Plan
+from models.policy import Policy
 from models.receipt import Receipt
 from models.why.reasons import LEFT_OVER, NOTHING_NEEDED, Waiting, counted
 
@@ -32,13 +33,15 @@ class Told:
     One round as status tells of it; ``now`` is the time of day it was observed.
 
     ``assembled`` says which object each gang was read from, ``held`` what pods wait for
-    whose binds are held: the round takes them for bound.
+    whose binds are held: the round takes them for bound.  ``policy`` is what it was
+    planned by.
     """
 
     round: str
     now: float
     assembled: Assembled
     plan: Plan
+    policy: Policy = field(default_factory=Policy)
     receipts: Sequence[Receipt] = ()
     held: Mapping[str, Waiting] = field(default_factory=dict)
 

@@ -8,8 +8,9 @@ import pytest
 
 from adapters.kube.status.proofs import AGAIN, Proofs
 from models.policy import Policy
-from tests.adapters.kube.status_cases import BY_PLACE, held, telling
-from tests.cluster.manifests import node
+from solver import NOBODY_LEAVES, decide
+from tests.adapters.kube.status_cases import BY_PLACE, held, put, telling
+from tests.cluster.manifests import node, pod
 
 PODS = BY_PLACE["", "v1", "Pod"]
 
@@ -38,7 +39,7 @@ def volcano(tmp_path):
 
 def proving(tells, work=None):
     writer = tells.fresh()
-    writer._proofs = Proofs(Policy(), tells._seconds, work or Work())
+    writer._proofs = Proofs(tells._seconds, work or Work())
     return writer
 
 
@@ -119,3 +120,19 @@ def test_what_was_proven_is_not_told_again_after_another_reason(volcano):
     writer.write(volcano.told())
 
     assert work.asked > early
+
+
+def test_who_waits_is_told_by_the_policy_of_the_round(volcano):
+    # In the first minutes of all nobody leaves, so nobody could be made to.
+    low = pod("team", "low-0", gpus=8, node="gpu-0")
+    put(volcano.server, low | {"status": {"phase": "Running"}})
+    put(volcano.server, pod("team", "high-0", gpus=8, priority=1))
+    volcano.caught_up()
+    nobody = Policy(evict=NOBODY_LEAVES)
+    made = volcano.told().assembled
+    told = replace(
+        volcano.told(), policy=nobody, plan=decide(made.snapshot, nobody), receipts=()
+    )
+    assert proving(volcano).write(told)
+
+    assert said(volcano, "high-0").startswith("InsufficientCapacity: nodes gpu-1: ")

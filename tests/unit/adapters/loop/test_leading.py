@@ -132,6 +132,7 @@ def test_in_the_first_minutes_of_all_nobody_leaves(play):
     assert [NOBODY_LEAVES] * (len(asked) - 1) == asked[:-1]
     assert play.parts.policy.evict == asked[-1]
     assert len(asked) >= 3
+    assert NOBODY_LEAVES == play.told.given["planned"][0].policy.evict
 
 
 def test_while_it_is_paused_a_round_is_told_and_nothing_is_begun(play):

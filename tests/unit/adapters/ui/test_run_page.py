@@ -19,7 +19,7 @@ THERE = snapshot([node("n0")], [gang("g", gpus=2), gang("large", gpus=64)])
 
 
 def page(listen="127.0.0.1:0"):
-    return RunPage("here", Policy(), UiAddress(listen))
+    return RunPage("here", UiAddress(listen))
 
 
 def turn(name):
