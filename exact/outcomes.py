@@ -8,7 +8,6 @@ each of them.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from exact.evictions.reserved import add_reserved_for_want_of_room
 from exact.evictions.step import RULES, Frozen, Place, Stage, Step
 from exact.evictions.steps import (
     build_step,
@@ -104,8 +103,6 @@ def _outcomes(
     values = optimise(step, tiers)
     if values is None:
         return
-    if policy.evict.max_lost_per_gpu is None:
-        add_reserved_for_want_of_room(step)
     if may and _could(step, may, bound=True):
         for key in may:
             step.cp.add(step.reserved[key] == 0)

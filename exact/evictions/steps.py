@@ -204,8 +204,7 @@ def build_step(
     add_bounds(step)
     add_rights(step)
     add_receivers(small)
-    if policy.evict.max_lost_per_gpu is not None:
-        add_reserved_for_want_of_room(step)
+    add_reserved_for_want_of_room(step)
     return step
 
 
