@@ -12,6 +12,7 @@ import numpy as np
 from adapters.replay.measures.intervals import interval_of_mean
 from adapters.replay.measures.paired_measures import METRICS, Metric
 from adapters.study.grid import StudyError
+from adapters.traces.fitting import RULES
 from models.errors import QuantityError
 from models.resources import parse_duration
 
@@ -91,17 +92,16 @@ def frontier(
     base
         The cluster that changes are counted from; the first if not said.
     """
-    groups: dict[Group, list[Result]] = {}
-    for result in results:
-        key = tuple(result["case"][axis] for axis in _AXES)
-        groups.setdefault(key, []).append(result)
+    groups = _groups(results)
     first = next(iter(groups))
     shown = [*SHOWN]
     if target is not None and target.metric.path not in shown:
         shown.append(target.metric.path)
+    fewest = _fewest_left_out(results)
     rows = []
     for key, found in groups.items():
         known = dict(zip(_AXES, key, strict=True))
+        more = _left_out(found[0]) > fewest[known["quotas"]]
         reference = groups.get((base or first[0], *key[1:])) or groups[first]
         rows.append(
             {
@@ -109,13 +109,41 @@ def frontier(
                 "nodes": found[0]["nodes"],
                 "gpus": found[0]["gpus"],
                 "traces": len(found),
-                "metrics": {
-                    path: _entry(_metric(path), found, reference) for path in shown
-                },
-                "target": None if target is None else _judged(target, found),
+                "leftOut": _left_out(found[0]),
+                "metrics": {p: _entry(_metric(p), found, reference) for p in shown},
+                "target": target and _judged(target, found, more=more),
             }
         )
     return rows
+
+
+def _groups(results: Sequence[Result]) -> dict[Group, list[Result]]:
+    """
+    Gather the results of each combination.
+    """
+    groups: dict[Group, list[Result]] = {}
+    for result in results:
+        key = tuple(result["case"][axis] for axis in _AXES)
+        groups.setdefault(key, []).append(result)
+    return groups
+
+
+def _left_out(result: Result) -> int:
+    """
+    Count the jobs that can never start in a replay.
+    """
+    return sum(result["leftOut"].get(rule, 0) for rule in RULES)
+
+
+def _fewest_left_out(results: Sequence[Result]) -> dict[str | None, int]:
+    """
+    Give for each way to make queues the fewest jobs that some cluster leaves out.
+    """
+    fewest: dict[str | None, int] = {}
+    for result in results:
+        quotas, left = result["case"]["quotas"], _left_out(result)
+        fewest[quotas] = min(left, fewest.get(quotas, left))
+    return fewest
 
 
 def _metric(path: str) -> Metric:
@@ -156,7 +184,14 @@ def interval(values: Sequence[float]) -> dict[str, float | None]:
     return {"mean": mean, "low": round(low, 6), "high": round(high, 6)}
 
 
-def _judged(target: Target, found: Sequence[Result]) -> dict[str, Any]:
+def _judged(target: Target, found: Sequence[Result], *, more: bool) -> dict[str, Any]:
+    """
+    Count the traces that keep to a target, and those that no schedule can let do so.
+
+    Where ``more`` jobs can never start than elsewhere, none does.
+    """
+    if more:
+        return {"met": 0, "of": len(found), "outOfReach": len(found)}
     met = [target.is_met(target.metric.of(result["metrics"])) for result in found]
     never = [target.is_out_of_reach(result["bounds"]) for result in found]
     return {"met": sum(met), "of": len(met), "outOfReach": sum(never)}

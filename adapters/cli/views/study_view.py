@@ -92,6 +92,7 @@ def _notes(document: Document) -> list[str]:
         lines.append("work lost: by those who were stopped, and done again")
     if document["seeds"] >= 3:
         lines.append("[low, high]: 95 % interval of the mean over the traces")
+    lines += _left_out(document["frontier"])
     target = document["target"]
     if target is None:
         return lines
@@ -110,3 +111,14 @@ def _notes(document: Document) -> list[str]:
         if way["never"] is not None:
             lines.append(f"  with {way['never']} no schedule keeps to it, proven")
     return lines
+
+
+def _left_out(rows: Sequence[Document]) -> list[str]:
+    """
+    Say where jobs are left out, since they can never start.
+    """
+    left = {
+        row["cluster"]: counted(row["leftOut"], "job") for row in rows if row["leftOut"]
+    }
+    said = ", ".join(f"{jobs} of {cluster}" for cluster, jobs in left.items())
+    return [f"left out, since they can never start there: {said}"] if left else []

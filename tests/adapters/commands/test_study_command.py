@@ -52,6 +52,22 @@ def test_a_search_tries_few_sizes_and_plays_none_twice(trace, tmp_path, capsys):
     assert "3 nodes are enough" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("words", [(), ("--search",)])
+def test_nodes_on_which_a_job_never_starts_are_not_enough(words, tmp_path, capsys):
+    path = tmp_path / "jobs.csv"
+    path.write_text("job,submit,duration,gpus,pods\na,0,1h,8,1\nb,0,1h,8,2\n")
+    aim = ("--nodes", "1..3", "--target", "wait.p99<=2h", "--quotas", "none")
+
+    assert 0 == study("capacity", str(path), tmp_path / "out", *aim, *words)
+    shown = capsys.readouterr().out
+    document = json.loads((tmp_path / "out" / "study.json").read_text())
+    left = {row["cluster"]: row["leftOut"] for row in document["frontier"]}
+    assert {"1x8": 1, "2x8": 0} == {name: left[name] for name in ("1x8", "2x8")}
+    assert "2 nodes are enough" in shown
+    assert "with 1 no schedule keeps to it, proven" in shown
+    assert "left out, since they can never start there: 1 job of 1x8" in shown
+
+
 def test_a_study_of_policies_puts_them_side_by_side(trace, tmp_path, capsys):
     words = ("--set", "waiting.heads=0,2", "--set", "waiting.protectAfter=10m", "-o")
 

@@ -60,8 +60,9 @@ class Study:
             found, new = self._results(self._cases([words[count]]))
             results.extend(found)
             fresh.extend(new)
-            rows = frontier(found, self.target, None)
-            return all(row["target"]["met"] == row["target"]["of"] for row in rows)
+            rows = frontier(results, self.target, None)
+            mine = [row["target"] for row in rows if row["cluster"] == words[count]]
+            return all(row["met"] == row["of"] for row in mine)
 
         fewest([*words], meets)
         results.sort(key=lambda result: result["nodes"])
