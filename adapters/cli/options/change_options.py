@@ -111,8 +111,38 @@ def changes_of(
     if len(varied) > 1:
         names = " and ".join(each.text for each in varied[:2])
         raise WrongUseError(f"{names}: only one change can have a range")
+    _refuse_replaced(read)
     fixed = [each for each in read if not isinstance(each, VariedChange)]
     return fixed, varied[0] if varied else None
+
+
+def _refuse_replaced(read: Iterable[Read]) -> None:
+    """
+    Refuse a change that would replace another one: which is meant, nobody can tell.
+    """
+    known: dict[str, Change] = {}
+    for each in read:
+        change = each.of(each.amounts[0]) if isinstance(each, VariedChange) else each
+        name = _target(change)
+        is_difference = isinstance(change, QueueRule) and change.amount.by is not None
+        if name and not is_difference and known.get(name, change) != change:
+            raise WrongUseError(f"{name} is changed twice, and only one can hold")
+        known[name] = change
+
+
+def _target(change: Change) -> str:
+    """
+    Name what a change sets; nothing where several of its kind never meet.
+    """
+    match change:
+        case QueueRule():
+            return f"the {change.field} of {change.queue}.{change.resource}"
+        case GangPriority():
+            return f"the priority of {change.gang}"
+        case ClosedNode():
+            return f"node {change.node}"
+        case _:
+            return ""
 
 
 def _all(

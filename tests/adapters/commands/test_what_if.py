@@ -209,6 +209,14 @@ def test_the_detailed_exit_code_says_whether_anything_differs(
         ("--add-nodes dgx=-1", 2, "is out of range, 0 to 2147483647"),
         ("--add-nodes dgx=0..900", 2, "at most 200 are planned"),
         ("--add-nodes dgx=0..2 --quota a.b.gpu=0..2", 2, "only one change"),
+        (
+            "--quota a.b.gpu=4 --quota a.b.gpu=8",
+            2,
+            "the quota of a.b.nvidia.com/gpu is",
+        ),
+        ("--limit a.b.gpu=+4 --limit a.b.gpu=0..8", 2, "and only one can hold"),
+        ("--priority small=1 --priority default/small=2", 2, "changed twice"),
+        ("--drain dgx --uncordon dgx", 2, "node dgx is changed twice"),
         ("--quota a.c.gpu=2", 2, "there is no queue 'a'"),
         ("--quota a=2", 2, "names no resource"),
         ("--quota a.b.gpu=many", 2, "is not a quantity"),
@@ -224,6 +232,14 @@ def test_what_cannot_be_asked_is_refused_with_a_way_out(
 
     assert (code, "") == (found, out)
     assert said in err
+
+
+def test_differences_add_up_and_what_is_said_twice_alike_is_no_mistake(asked, cluster):
+    twice = "--quota a.b.gpu=+4 --quota a.b.gpu=-2 --drain dgx --drain dgx"
+
+    document = answer(asked, cluster, *twice.split())
+
+    assert [4, -2] == [one["by"] for one in document["changes"] if "by" in one]
 
 
 def test_a_what_if_plans_two_rounds_and_none_beside_them(monkeypatch):
