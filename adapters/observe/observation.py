@@ -232,7 +232,10 @@ class Observer:
             if change:
                 yield {"gang": gang.key, **change}
         for key in [key for key in self._known if key not in here]:
-            self._since.evicted -= self._known.pop(key).running
+            ran = self._known.pop(key).running
+            self._since.evicted -= ran
+            if ran:
+                left[key] += len(ran)
             yield {"gang": key, "gone": True}
 
     def _change(

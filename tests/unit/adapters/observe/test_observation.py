@@ -241,3 +241,11 @@ def test_the_report_finds_the_record_of_a_shard_of_any_name(watch, capsys):
     assert (0, True) == (found[0], "beside other" in found[1])
     assert (2, True) == (two[0], "holds 2 observations" in two[1])
     assert f"{watch.folder / 'other'}" in two[1]
+
+
+def test_who_is_gone_with_its_gang_is_counted_too(watch):
+    watch.see(0, waits())
+    watch.see(5, runs())
+    watch.see(6, runs("other"))
+
+    assert {"default/g": 2} == dict(watch.story().left)
