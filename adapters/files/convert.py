@@ -11,10 +11,11 @@ from adapters.files.checking.gang_checks import leaves_of
 from adapters.files.gang_records import FileGangMaker, host_ports
 from adapters.files.neighbour_records import free_volumes_of, others_of
 from adapters.files.recorded_times import record_of
-from models.devices.gpu_models import with_models
+from models.devices.gpu_models import split, with_models
 from models.devices.gpu_parts import (
     MigDevices,
     TakenDevice,
+    part_of,
     with_shares,
     with_shares_of_others,
 )
@@ -35,7 +36,7 @@ from models.queues import Queue, QueueResource, say_parts, with_shared_gpus
 from models.resources import CLAIMED_GPUS, DEFAULT_PODS, PODS, Resources
 from models.snapshot import Snapshot
 from models.topology import Topology
-from models.why.reasons import counted
+from models.why.reasons import counted, listed
 
 _MOST_NAMED = 3
 
@@ -52,10 +53,12 @@ def _plain_snapshot(given: Given) -> Snapshot:
     Build the snapshot as it is written, without what is reckoned of models.
     """
     nodes, gangs = sorted(_nodes(given), key=lambda node: node.name), _gangs(given)
+    queues = sorted(_queues(given), key=lambda q: q.name)
+    told = (*_warnings(given), *_of_no_model(queues, gangs), *_lost(nodes, gangs))
     return Snapshot(
         nodes=tuple(nodes),
         gangs=gangs,
-        queues=tuple(sorted(_queues(given), key=lambda q: q.name)),
+        queues=tuple(queues),
         topologies=tuple(
             sorted(map(_topology, given.topologies), key=lambda t: t.name)
         ),
@@ -64,7 +67,7 @@ def _plain_snapshot(given: Given) -> Snapshot:
         held=given.held,
         also_waiting=tuple(each.pair for each in given.also_waiting),
         run_times=record_of(given.run_times, given.run_time_levels),
-        warnings=(*_warnings(given), *_lost(nodes, gangs)),
+        warnings=told,
     )
 
 
@@ -206,6 +209,21 @@ def _warnings(given: Given) -> Iterable[str]:
         yield (
             f"{relaxed} gangs say NonStrict and are planned as Strict: "
             "part of a gang is never held"
+        )
+
+
+def _of_no_model(queues: Iterable[Queue], gangs: Iterable[Gang]) -> Iterable[str]:
+    """
+    Say whose parts of GPUs no rule for a model bounds (decision 0031).
+    """
+    if not any(split(name)[1] for queue in queues for name in queue.resources):
+        return
+    leaves = ((gang, leaf) for gang in gangs for leaf in pod_sets(gang.tree))
+    found = {gang.key: None for gang, leaf in leaves if part_of(leaf.requests)}
+    if found:
+        yield (
+            "parts of GPUs count in what queues may have of all GPUs, and in what they "
+            f"may have of no single model: {listed([*found], 'gang')}"
         )
 
 

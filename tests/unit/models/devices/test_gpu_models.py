@@ -87,3 +87,11 @@ def test_a_quota_left_out_beside_models_is_their_sum():
     said = next(queue for queue in read(quota=3).queues if queue.name == "top")
 
     assert (top.rule(GPU).quota, said.rule(GPU).quota) == (6, 3)
+
+
+def test_a_file_with_rules_for_models_says_that_parts_count_for_none():
+    half = {"name": "p", "queue": "q", "min": 1, "gpu": {"fraction": 0.5}}
+    (said,) = read(half, pods()).warnings
+
+    assert "of no single model: default/p" in said
+    assert () == read(pods()).warnings
