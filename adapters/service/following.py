@@ -7,17 +7,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from adapters.kube.acting.pause import pause_of
 from adapters.kube.api.client import Transport
 from adapters.kube.api.connect import connect
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.dialects.registry import dialects
 from adapters.kube.gangs.assemble import Assembler
+from adapters.kube.objects.fields import mapping, text
 from adapters.kube.objects.node_pool import pool_of
 from adapters.kube.watch.source import ClusterSource
 from adapters.kube.watch.submitted import submitted
 from adapters.service.run_settings import as_run_here
 from models.dialects import DialectChoice
 from models.snapshot import Snapshot
+from models.why.reasons import told_words
 
 _PATIENCE = 60.0
 
@@ -38,6 +41,22 @@ class Followed:
         Give the address of the server.
         """
         return self.transport.server
+
+    def paused(self) -> list[str]:
+        """
+        Say that the scheduler is paused, by whom and why, where its namespace does.
+
+        A snapshot was taken before.
+        """
+        view, name = self.source.view, as_run_here().namespace
+        spaces = () if view is None else view.objects.of("", "Namespace")
+        mine = (raw for raw in spaces if text(mapping(raw, "metadata"), "name") == name)
+        pauses = (pause for raw in mine if (pause := pause_of(raw)) is not None)
+        return [
+            f"the scheduler is paused{told_words(pause.facts)}; "
+            "nothing of this plan is done meanwhile"
+            for pause in pauses
+        ]
 
     def snapshot(self, manifests: Objects | None = None) -> Snapshot:
         """

@@ -147,7 +147,7 @@ def _readable(facts: Mapping[str, Fact]) -> dict[str, _Shown]:
     shown["are"] = _Shown(are(str(shown["free"].fact)) if "free" in shown else "are")
     shown["others"] = _Shown(_others(shown, facts))
     shown["lacking"] = _Shown(_lacking(facts))
-    shown["told"] = _Shown(_told(facts))
+    shown["told"] = _Shown(told_words(facts))
     shown["more"] = _Shown(ended(facts))
     shown.setdefault("leave", _Shown("others"))
     shown["after"] = _Shown(_duration(facts.get("seconds", "?")))
@@ -249,7 +249,7 @@ def _lacking(facts: Mapping[str, Fact]) -> str:
     return f": {', '.join(told)}" if told else ""
 
 
-def _told(facts: Mapping[str, Fact]) -> str:
+def told_words(facts: Mapping[str, Fact]) -> str:
     """
     Say who wants it so, since when, and why, as far as that is known.
     """

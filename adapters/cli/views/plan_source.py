@@ -109,14 +109,17 @@ class PlanSource:
             dialects=self.dialects,
         )
         with cluster.followed() as here:
+            seen, paused = here.snapshot(), here.paused()
+            seen = replace(seen, warnings=(*seen.warnings, *paused))
             now = Scenario(
                 source=here.server,
                 kind="Snapshot",
-                snapshot=replace(here.snapshot(), starts=starts_on_record(here)),
+                snapshot=replace(seen, starts=starts_on_record(here)),
                 policy=config.policy if config else Policy(),
             )
             if manifests is None:
                 return now, now
             name = " with ".join((here.server, *self.submitted))
             then = here.snapshot(manifests)
+            then = replace(then, warnings=(*then.warnings, *paused))
             return now, replace(now, source=name, snapshot=then)

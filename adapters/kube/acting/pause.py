@@ -5,7 +5,7 @@ A pause: while the settings or our own namespace say so, nothing is bound or evi
 import logging
 from collections.abc import Callable
 
-from adapters.kube.api.api_resources import Resource
+from adapters.kube.api.api_resources import Raw, Resource
 from adapters.kube.api.client import Transport
 from adapters.kube.api.errors import ClusterError, NotFoundError
 from adapters.kube.api.paths import path_of
@@ -29,6 +29,14 @@ READ_EVERY = 2.0
 Seconds after which the namespace is read again.
 """
 _log = logging.getLogger(__name__)
+
+
+def pause_of(raw: Raw) -> Waiting | None:
+    """
+    Read what a namespace says of a pause, if it says one.
+    """
+    notes = texts(mapping(raw, "metadata"), "annotations")
+    return said(Reason.PAUSED, notes, (PAUSE, PAUSED_BY, PAUSED_SINCE))
 
 
 class Pause:
@@ -67,10 +75,7 @@ class Pause:
 
     def _read(self) -> Waiting | None:
         try:
-            raw = self._transport.call("GET", self._path)
-            meta = mapping(raw, "metadata")
-            words = (PAUSE, PAUSED_BY, PAUSED_SINCE)
-            return said(Reason.PAUSED, texts(meta, "annotations"), words)
+            return pause_of(self._transport.call("GET", self._path))
         except NotFoundError:
             return None
         except (ClusterError, FieldError) as error:

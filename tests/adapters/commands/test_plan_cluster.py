@@ -14,6 +14,7 @@ from tests.adapters.kube.following import kubeconfig
 
 GPU = "nvidia.com/gpu"
 JOBS = next(each for each in RESOURCES if each.kind == "Job")
+NAMESPACES = next(each for each in NEEDED if each.kind == "Namespace")
 
 
 @pytest.fixture
@@ -144,3 +145,22 @@ def test_what_if_asks_about_the_cluster_and_writes_nothing(server, tmp_path, cap
         answer[when]["totals"]["clusterGpus"] for when in ("before", "after")
     ]
     assert {"list", "watch"} >= {verb for verb, _, _ in server.requests}
+
+
+def test_a_plan_and_why_say_that_the_scheduler_is_paused(server, capfd, tmp_path):
+    notes = {
+        "phalanx.dev/pause": "a new\u202e fabric",
+        "phalanx.dev/paused-by": "alice",
+        "phalanx.dev/paused-since": "2026-11-29T11:00:00Z",
+    }
+    meta = {"name": "phalanx-system", "annotations": notes}
+    server.put(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
+    said = [
+        planned(capfd)[1],
+        planned(capfd, "--with", wrote(tmp_path, job("train", 1, 1)))[1],
+    ]
+    assert 0 == run(["why", "gang", "first-0"])
+    said.append(capfd.readouterr().err)
+
+    whole = "paused by alice since 2026-11-29T11:00:00Z: a new\\u202e fabric; nothing"
+    assert [1, 1, 1] == [note.count(whole) for note in said], said
