@@ -47,10 +47,11 @@ class _Walked(Protocol):
         """
 
 
-_Stay = tuple[str, str, int, int, tuple[tuple[int, int], ...]]
+_Stay = tuple[str, str, int, tuple[int, int], tuple[tuple[int, int], ...]]
 """
-A place of a pod: on which node, how, whole GPUs, all that it holds in 1/7000 of one,
-and the thousandths of each device of which it has a part.
+A place of a pod: on which node, how, whole GPUs, in 1/7000 of one all that it holds
+there and what its queue counts, and the thousandths of each device of which it has a
+part.
 """
 
 
@@ -140,12 +141,12 @@ class _Gathered:
         """
         Add the places of a gang's pods.
         """
-        for node, how, gpus, held, parts in stays:
+        for node, how, gpus, (held, counts), parts in stays:
             place = self._at.get(node)
             if how in _BEFORE:
-                self._before[gang] += held
+                self._before[gang] += counts
             if how in _AFTER:
-                self._then[gang] += held
+                self._then[gang] += counts
                 self._after += 0 if place is None else held
             if place is None:
                 continue
@@ -187,12 +188,13 @@ def _stays(
     """
     for leaf in pod_sets(gang.tree):
         asked, part = leaf.requests, part_of(leaf.requests)
-        gpus = num_gpus(asked) if part else shares_asked(asked) // SHARES_PER_GPU
+        counts = shares_asked(asked)
+        gpus = num_gpus(asked) if part else counts // SHARES_PER_GPU
         for node, how, devices in _places(gang.namespace, leaf, steps):
             memory = memories.get(node, 0)
             size = _thousandths(part, memory) if part is not None and devices else 0
             parts = tuple([(x.device, size) for x in devices]) if part else ()
-            yield node, how, gpus, shares_held(asked, memory), parts
+            yield node, how, gpus, (shares_held(asked, memory), counts), parts
 
 
 def _places(

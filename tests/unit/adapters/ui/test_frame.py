@@ -5,6 +5,7 @@ What a frame says of a round.
 from dataclasses import replace
 
 from adapters.compare.outcome import outcome_of
+from adapters.files import scenario_of
 from adapters.loop.plan_round import planned as planned_round
 from adapters.ui.frame import FramesMemo, RoundFacts, frame_document, natural
 from adapters.ui.frame_store import MOST_FRAMES, FrameStore, RoundAnswers
@@ -14,6 +15,7 @@ from models.policy import Policy
 from models.queues import QueueResource
 from models.resources import CPU
 from solver import decide
+from tests.adapters.documents import GPU, scenario
 from tests.helpers.build import bind, gang, node, plan, queue, snapshot
 from tests.helpers.looked_at import racks, seen_of, show
 
@@ -132,6 +134,29 @@ def test_after_a_plan_a_queue_has_what_is_moved_and_what_was_on_nodes_that_are_g
 
     assert [(6, 7)] * 2 == [(each["used"], each["after"]) for each in found["queues"]]
     assert 6 == found["plan"]["gpus"] == outcome_of(there, made).totals.gpus
+
+
+def test_a_queue_counts_memory_of_gpus_the_same_before_and_after_a_plan():
+    runs = [{"node": "large", "devices": [0]}]
+    given = {
+        "nodes": [
+            {"name": "large", "allocatable": {GPU: 1}, "gpuMemory": "80Gi"},
+            {"name": "small", "allocatable": {GPU: 1}, "gpuMemory": "40Gi"},
+        ],
+        "queues": [{"name": "q", "resources": {GPU: {}}}],
+        "gangs": [
+            {
+                "name": "g",
+                "queue": "q",
+                "min": 1,
+                "gpu": {"memory": "20Gi"},
+                "running": runs,
+            },
+        ],
+    }
+    (found,) = frame(scenario_of("case", scenario(**given)).snapshot)["queues"]
+
+    assert (0.5, 0.5) == (found["used"], found["after"])
 
 
 def test_a_queue_of_which_nobody_limits_gpus_says_what_it_uses():
