@@ -173,7 +173,8 @@ def bounds_for(run: Run, metrics: Iterable[Mapping[str, Any]]) -> dict[str, Any]
     was played up to a moment the GPU time used is, too.
     """
     jobs = jobs_of(run)
-    bounds = bounds_of(jobs, run.floor.gpus, run.every).document(run.seed)
+    memory = max((node.gpu_memory for node in run.floor.nodes), default=0)
+    bounds = bounds_of(jobs, run.floor.gpus, run.every, memory).document(run.seed)
     if all(each["jobs"]["done"] == len(jobs) for each in metrics):
         return bounds
     kept = {"seed"} if run.until is not None else {"seed", "used"}

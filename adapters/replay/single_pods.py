@@ -84,7 +84,11 @@ class PieceWorld(World):
         Let a job work whose last pod has come.
         """
         job = bundle.fate.job
-        gpus = job.asked(self.ground.counted)
+        gpus = sum(
+            self.ground.held(requests, self.ground.index[node])
+            for piece in bundle.bound
+            for requests, node in piece.requests()
+        )
         self.incomplete -= gpus
         self.used += gpus
         self.counts.started += 1

@@ -48,7 +48,7 @@ def _refusal(job: Job, ground: Ground, books: Books, line: WaitingJobs) -> str |
     kind = line.kind_of(job)
     if any(ground.at_most(shape) == 0 for shape, _ in kind.shapes):
         return "pod-too-large"
-    if not ground.starts(kind, empty=True) or not ground.holds(kind.need):
+    if not ground.starts(kind, empty=True) or not ground.holds(kind):
         return "larger-than-cluster"
     bounds = (books.limits,) if job.preemptible else (books.limits, books.quotas)
     if not all(headroom(bound, job.queue, kind.need) for bound in bounds):

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
+from models.devices.gpu_counts import shares_held
 from models.resources import SHARES_PER_GPU
 from models.trace import Job
 
@@ -39,7 +40,9 @@ class ScheduleBounds:
         }
 
 
-def bounds_of(jobs: Sequence[Job], gpus: int, every: int) -> ScheduleBounds:
+def bounds_of(
+    jobs: Sequence[Job], gpus: int, every: int, memory: int = 0
+) -> ScheduleBounds:
     """
     Bound what can be reached without failures and evictions.
 
@@ -51,6 +54,8 @@ def bounds_of(jobs: Sequence[Job], gpus: int, every: int) -> ScheduleBounds:
         Of all nodes.
     every
         Seconds between rounds, 0 if a round follows every event.
+    memory
+        Of the largest GPU, on which a part with memory counts least.
     """
     if not jobs:
         return ScheduleBounds(
@@ -60,19 +65,27 @@ def bounds_of(jobs: Sequence[Job], gpus: int, every: int) -> ScheduleBounds:
     least = sorted(at - job.submit for at, job in zip(first, jobs, strict=True))
     durations = sum(job.duration for job in jobs) / len(jobs)
     waits = sum(least) / len(jobs)
-    fluid = shortest_first(jobs, gpus)
+    work = [_least(job, memory) * job.duration for job in jobs]
+    fluid = shortest_first(jobs, work, gpus)
     mean_jct = max(durations + waits, fluid)
     longest = max(at + job.duration for at, job in zip(first, jobs, strict=True))
     return ScheduleBounds(
         mean_jct=mean_jct,
         mean_wait=mean_jct - durations,
         median_wait=least[(len(least) - 1) // 2],
-        makespan=max(longest, _by_area(jobs, gpus)),
+        makespan=max(longest, _by_area(jobs, work, gpus)),
         used=_most_used(jobs, gpus),
     )
 
 
-def shortest_first(jobs: Sequence[Job], gpus: int) -> float:
+def _least(job: Job, memory: int) -> int:
+    """
+    Give what a job needs to run, in 1/7000 of a GPU.
+    """
+    return sum(role.minimum * shares_held(role.requests, memory) for role in job.roles)
+
+
+def shortest_first(jobs: Sequence[Job], needs: Sequence[int], gpus: int) -> float:
     """
     Give the mean time from submission to end if all GPUs serve one job at a time.
 
@@ -80,10 +93,9 @@ def shortest_first(jobs: Sequence[Job], gpus: int) -> float:
     """
     left: list[tuple[float, int]] = []
     now = total = 0.0
-    for job in jobs:
+    for job, whole in zip(jobs, needs, strict=True):
         now, total = _serve(left, now, float(job.submit), total)
         now = max(now, float(job.submit))
-        whole = job.shares * job.duration
         heappush(left, (whole / (max(1, gpus) * SHARES_PER_GPU), job.submit))
     while left:
         work, submit = heappop(left)
@@ -109,15 +121,15 @@ def _serve(
     return now, total
 
 
-def _by_area(jobs: Sequence[Job], gpus: int) -> int:
+def _by_area(jobs: Sequence[Job], needs: Sequence[int], gpus: int) -> int:
     """
     Give the least end of all work: some submission, and all work from then on.
     """
     if not gpus:
         return 0
     work = best = 0
-    for job in reversed(jobs):
-        work += job.shares * job.duration
+    for job, need in zip(reversed(jobs), reversed(needs), strict=True):
+        work += need
         best = max(best, job.submit + -(-work // (gpus * SHARES_PER_GPU)))
     return best
 

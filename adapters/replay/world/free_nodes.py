@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 
 from adapters.replay.world.device_sharing import SharedDevices
 from adapters.replay.world.waiting_jobs import JobKind, Shape
-from models.devices.gpu_parts import GpuDevice, GpuPart, is_part, part_named, part_of
+from models.devices.gpu_counts import shares_held
+from models.devices.gpu_parts import (
+    GpuDevice,
+    GpuPart,
+    is_part,
+    is_reckoned,
+    part_named,
+    part_of,
+)
 from models.nodes import Node, NodeDemand
 from models.resources import GPU, GPU_SHARE, Resources, pieces_per_gpu
 from models.trace import Job
@@ -49,6 +57,7 @@ class Ground:
         self._fitting: dict[Shape, int] = {}
         self._at_most: dict[Shape, int] = {}
         self._devices = SharedDevices(nodes)
+        self._largest = max((node.gpu_memory for node in nodes), default=0)
         self._whole = self._columns[GPU]
         self.gpu = self._columns[self.counted]
         self.free_gpus = int(self.free[self._open, self.gpu].clip(min=0).sum())
@@ -64,6 +73,29 @@ class Ground:
             row = np.array([requests.get(r, 0) for r in self.resources], dtype=np.int64)
             known = self._vectors[id(requests)] = (requests, row)
         return known[1]
+
+    def held(self, requests: Resources, node: int) -> int:
+        """
+        Count what a pod has of the GPUs of a node.
+        """
+        return self._share(requests, self.nodes[node].gpu_memory)
+
+    def _share(self, requests: Resources, memory: int) -> int:
+        if self.pieces == 1:
+            return requests.get(GPU, 0)
+        return shares_held(requests, memory)
+
+    def least(self, kind: JobKind) -> Resources:
+        """
+        Give what a job needs at least, its parts on the largest GPUs there are.
+        """
+        if self.pieces == 1:
+            return kind.need
+        shares = (
+            self._share(dict(requests), self._largest) * pods
+            for (requests, _, _), pods in kind.shapes
+        )
+        return {**kind.need, GPU_SHARE: sum(shares)}
 
     def take(
         self, requests: Resources, node: int, places: Sequence[GpuDevice] = ()
@@ -88,10 +120,12 @@ class Ground:
             self.free[node, self._whole] += self._devices.drop(part, node, places)
 
     def _book(self, requests: Resources, node: int, count: int) -> None:
-        row = self.vector(requests)
+        row, held = self.vector(requests), self.held(requests, node)
+        left = self.free[node, self.gpu] - held * count
         self.free[node] -= row * count
+        self.free[node, self.gpu] = left
         if self._open[node]:
-            self.free_gpus -= int(row[self.gpu]) * count
+            self.free_gpus -= held * count
         self._fitting.clear()
         self._devices.touch(node)
 
@@ -129,25 +163,29 @@ class Ground:
         total = self.free[self._open].clip(min=0).sum(axis=0)
         return dict(zip(self.resources, total.tolist(), strict=True))
 
-    def holds(self, need: Resources) -> bool:
+    def holds(self, kind: JobKind) -> bool:
         """
-        Tell whether all empty nodes together have so much.
+        Tell whether all empty nodes together have what a job needs.
         """
         total = self.empty[self._open].clip(min=0).sum(axis=0)
-        return bool((self.vector(need) <= total).all())
+        need = self.least(kind)
+        return all(need.get(r, 0) <= total[at] for r, at in self._columns.items())
 
     def _count(
         self, shape: Shape, free: Ints, fitting: Callable[[GpuPart, Ints], Ints]
     ) -> int:
         requests, demand, exclusive = shape
-        asked = {n: amount for n, amount in requests if amount > 0 and not is_part(n)}
+        parts = [name for name, _ in requests if is_part(name)]
+        asked = {
+            n: amount for n, amount in requests if amount > 0 and not is_reckoned(n)
+        }
         mask = self._mask(demand)
-        if not asked:
+        if not asked and not parts:
             return int(mask.sum()) * (1 if exclusive else MOST)
         columns = [self._columns[name] for name in asked]
         rows = free[mask][:, columns] // np.array([*asked.values()], dtype=np.int64)
         counts = rows.min(axis=1, initial=MOST).clip(min=0)
-        for name in (name for name, _ in requests if is_part(name)):
+        for name in parts:
             here = fitting(part_named(name), free[:, self._whole])
             counts = np.minimum(counts, here[mask])
         if exclusive:

@@ -46,11 +46,11 @@ def may_start(kind: JobKind, ground: Ground, books: Books) -> int:
     return min(count, headroom(books.limits, kind.job.queue, kind.need))
 
 
-def starts_in(room: Resources, kind: JobKind) -> int:
+def starts_in(room: Resources, need: Resources) -> int:
     """
-    Count how often what a kind needs is there in all, of what is known.
+    Count how often what is needed is there in all, of what is known.
     """
-    counts = (room[r] // n for r, n in kind.need.items() if n > 0 and r in room)
+    counts = (room[r] // n for r, n in need.items() if n > 0 and r in room)
     return max(0, min(counts, default=MOST))
 
 
@@ -88,7 +88,7 @@ class Window:
         for kind in self._line.waiting():
             count = self._ground.starts(kind, empty=True)
             if room is not None:
-                count = min(count, starts_in(room, kind))
+                count = min(count, starts_in(room, self._ground.least(kind)))
             self._show(kind, count)
 
     def complete(self, policy: Policy, shares: Shares, late: int) -> list[int]:

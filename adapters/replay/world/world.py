@@ -191,12 +191,12 @@ class World:
             requests = fate.role_of(pod).requests
             node = fate.places.pop(pod)
             self.meter.level[LENT] -= self.lent.leave(pod, node)
-            devices = fate.devices.pop(pod, ())
-            self.ground.give_back(requests, self.ground.index[node], devices)
+            devices, at = fate.devices.pop(pod, ()), self.ground.index[node]
+            self.ground.give_back(requests, at, devices)
             self.books.take(fate.job.queue, requests, -1)
-            total += requests.get(self.ground.counted, 0)
+            total += self.ground.held(requests, at)
+            self.meter.use(fate.job.queue, -requests.get(self.ground.counted, 0))
         fate.tree = None
-        self.meter.use(fate.job.queue, -total)
         if not fate.places:
             self.active.pop(fate.job.name, None)
         return total

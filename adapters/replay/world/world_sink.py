@@ -75,13 +75,15 @@ class WorldSink:
         if step.devices:
             fate.devices[pod] = step.devices
         fate.since[pod] = world.now
-        world.lent.bind(pod, node, gpus)
+        at = world.ground.index[node]
+        held = world.ground.held(requests, at)
+        world.lent.bind(pod, node, held)
         world.active[fate.job.name] = fate
-        world.ground.take(requests, world.ground.index[node], step.devices)
+        world.ground.take(requests, at, step.devices)
         world.books.take(fate.job.queue, requests)
         world.meter.use(fate.job.queue, gpus)
         world.counts.gpus += gpus
-        self._hold(fate, gpus)
+        self._hold(fate, held)
 
     def _hold(self, fate: Fate, gpus: int) -> None:
         world = self.world
@@ -103,8 +105,8 @@ class WorldSink:
         self.world.promised[fate.idx] = fate
 
     def _gpus(self, fate: Fate) -> int:
-        counted = self.world.ground.counted
-        return sum(requests.get(counted, 0) for requests, _ in fate.requests())
+        ground = self.world.ground
+        return sum(ground.held(r, ground.index[node]) for r, node in fate.requests())
 
     def _settle(self, fate: Fate, had: int) -> None:
         """

@@ -10,14 +10,16 @@ import pytest
 
 from adapters.replay.checkpoint import NAME, keep
 from adapters.replay.measures.gpu_use import USES
-from adapters.replay.play import play
+from adapters.replay.play import bounds_for, play
 from adapters.replay.results_file import write_results
 from adapters.replay.world.world_source import WorldSource
+from adapters.traces.fitting import fitted
 from adapters.ui.replay_frames import replay_store
 from models.devices.gpu_counts import in_gpus
 from models.policy import Policy
 from models.trace import Trace
 from solver.round import decide
+from tests.adapters.documents import GPU, scenario
 from tests.helpers.played import (
     driven,
     files,
@@ -174,3 +176,35 @@ def test_work_of_parts_is_counted_to_the_thousandth():
 
     assert 0.3 == Trace(name="x", form="own", jobs=jobs).gpu_seconds
     assert 0.1 == jobs[0].gpus == in_gpus(jobs[0].shares)
+
+
+TWO_SIZES = {
+    "nodes": [
+        {"name": "l", "allocatable": {GPU: 1}, "gpuMemory": "80Gi"},
+        {"name": "s", "allocatable": {GPU: 1}, "gpuMemory": "40Gi"},
+    ],
+    "gangs": [],
+}
+
+
+@pytest.mark.parametrize("strategy", ["greedy", "per-pod"])
+def test_memory_takes_of_a_larger_gpu_what_it_is_of_that_one(tmp_path, strategy):
+    path = tmp_path / "two.yaml"
+    path.write_text(json.dumps(scenario(**TWO_SIZES)), encoding="utf-8")
+    jobs = [job("a", pods=6, gpus="20Gi"), job("b", submit=700, gpus=1)]
+    here = run(jobs, str(path), every=0, strategy=strategy)
+    summary = play(here, tmp_path)
+    bounds = bounds_for(here, [summary["metrics"]])
+
+    assert {} == fitted(here.trace, here.floor).left_out
+    assert {"0", "700"} == {row["start"] for row in table(tmp_path, "jobs.csv")}
+    assert 0.857143 == summary["metrics"]["gpus"]["used"]
+    assert all(share >= 0 for share in summary["metrics"]["gpus"].values())
+    assert 1300 == bounds["makespan"] == summary["metrics"]["makespan"]
+
+
+def test_a_gang_that_needs_one_of_its_pods_passes_no_bound(tmp_path):
+    here = run([job(name, pods=4, minimum=1, gpus=1) for name in "ab"], "1x2", every=0)
+    metrics = play(here, tmp_path)["metrics"]
+
+    assert 600 == bounds_for(here, [metrics])["makespan"] == metrics["makespan"]
