@@ -16,7 +16,7 @@ def idle_gpus(
     """
     Say of the GPUs that are free why they are, and how many are lent.
     """
-    idle = ground.free_gpus
+    idle = max(0, ground.free_gpus)  # parts count the larger of compute and memory
     demand = sum(line.gpus.values())
     wanted = min(idle, demand)
     allowed = min(wanted, _within_limits(line, books, ground)) if wanted else 0

@@ -208,3 +208,15 @@ def test_a_gang_that_needs_one_of_its_pods_passes_no_bound(tmp_path):
     metrics = play(here, tmp_path)["metrics"]
 
     assert 600 == bounds_for(here, [metrics])["makespan"] == metrics["makespan"]
+
+
+def test_a_gpu_of_which_parts_count_more_than_all_is_never_idle_below_nothing(tmp_path):
+    jobs = [
+        job("compute", gpus="0.7/0.1"),
+        job("memory", gpus="0.3/0.9"),
+        job("waits", submit=600, gpus=1),
+    ]
+    metrics = play(run(jobs, "1x1", every=0), tmp_path)["metrics"]
+
+    assert 1 == metrics["gpus"]["used"]
+    assert all(share >= 0 for share in metrics["gpus"].values())
