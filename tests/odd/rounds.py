@@ -14,6 +14,7 @@ from tests.odd.gangs import add_gangs
 from tests.odd.middle import middle_round
 from tests.odd.parts import add_parts
 from tests.odd.policies import draw_policy
+from tests.odd.rare import add_rare
 from tests.odd.tied import add_tied
 from tests.odd.timed import add_times
 from tests.odd.world import Part, World
@@ -50,6 +51,10 @@ TIED = "tied"
 """
 Where it says so, most that run have pieces of their nodes in common.
 """
+RARE = "rare"
+"""
+Where it says so, many ask for what is seldom asked for.
+"""
 MIDDLE = "middle"
 """
 Where it says so, the cluster has up to 48 nodes and 220 gangs.
@@ -84,6 +89,8 @@ def odd_round(seed: object) -> Part:
             add_times(Random(f"odd-timed-{seed}-{again}"), document)
         if BESIDE in kinds:
             add_beside(Random(f"odd-beside-{seed}-{again}"), document)
+        if RARE in kinds:
+            add_rare(Random(f"odd-rare-{seed}-{again}"), document["given"])
         if read(document) is not None:
             return document
     raise AssertionError(f"no legal round for seed {seed}")

@@ -29,6 +29,8 @@ KINDS = {
     "full+timed": 40,
     "tied": 40,
     "full+tied": 80,
+    "rare": 80,
+    "full+rare": 80,
 }
 PARCEL = 10
 LATER = 12
@@ -122,6 +124,16 @@ def test_most_rounds_beside_others_say_whom_and_where():
     rounds = [str(odd_round(f"beside-{at}")) for at in range(200)]
 
     assert sum("selectedBy" in s and "topologyKey" in s for s in rounds) > 100
+
+
+def test_rare_words_are_said_in_many_of_the_rounds_that_are_to_say_them():
+    rounds = [str(odd_round(f"rare-{at}")) for at in range(80)]
+
+    for word in (
+        *("nodeAffinity", "'NotIn'", "'Gt'", "'claim'", "nodeSelectorTerms"),
+        *("'UDP'", "'10.0.0.2'", "attachable-volumes", "linked-gpus", "'refused'"),
+    ):
+        assert sum(word in said for said in rounds) >= 5, word
 
 
 def test_odd_rounds_say_what_can_be_said_of_gangs():
