@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from adapters.machine.clock import monotonic
 from adapters.machine.garbage import no_collection
 from adapters.machine.threads import ThreadLanes
+from benchmarks.tuning import tuned
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
@@ -35,6 +36,16 @@ def decide(snapshot: Snapshot, policy: Policy, *, strategy: str = "solver") -> P
     Plan a round without a clock.
     """
     return decide_with(snapshot, policy, strategy=strategy, tuning=_TRIED.get())
+
+
+def decide_alone(
+    snapshot: Snapshot, policy: Policy, *, strategy: str = "solver"
+) -> Plan:
+    """
+    Plan a round as if nobody asked what the next one does, as the exact model does not.
+    """
+    with trying(tuned(_TRIED.get(), "search.most_short_lived", 0)):
+        return decide(snapshot, policy, strategy=strategy)
 
 
 def planned(snapshot: Snapshot, policy: Policy, strategy: str = "solver") -> Plan:

@@ -10,7 +10,7 @@ from adapters.machine.clock import monotonic
 from benchmarks.cases.part_victims import part_victim_case
 from benchmarks.cases.victims import victim_case
 from benchmarks.contract_evict import VictimCases
-from benchmarks.planned import decide
+from benchmarks.planned import decide_alone
 from benchmarks.quality import vector_of
 from benchmarks.rows import Range, Row
 from exact import (
@@ -79,7 +79,7 @@ def _count_case(tally: Tally, seed: int, contract: VictimCases) -> None:
     most = contract.most_outcomes
     first = best_first_step(snapshot, policy, _shares(snapshot, policy))
     try:
-        plan = decide(snapshot, policy)
+        plan = decide_alone(snapshot, policy)
     except PlanRejectedError:
         tally.rejected.append(seed)
         return
@@ -87,7 +87,7 @@ def _count_case(tally: Tally, seed: int, contract: VictimCases) -> None:
         tally.different.append(seed)
     tally.evicting += any(op.op in {"Evict", "Move"} for op in plan.operations)
     tally.proven += plan.status != "feasible"
-    greedy = decide(snapshot, policy, strategy="greedy")
+    greedy = decide_alone(snapshot, policy, strategy="greedy")
     tally.greedy_short += not _is_best(snapshot, policy, greedy, first, most)
 
 

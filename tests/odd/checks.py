@@ -6,8 +6,8 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from benchmarks.planned import decide_alone
 from benchmarks.quality import vector_of
-from benchmarks.tuning import tuned
 from exact import (
     UndecidedError,
     best_first_step,
@@ -25,14 +25,9 @@ from models.policy import Policy
 from solver.next_snapshot import carry_out
 from solver.problem.problem import problem_of
 from solver.round import decide
-from solver.tuning import DEFAULT
 
 Name = tuple[str, int | None]
 MOST_PODS = 14
-ONE_ROUND = tuned(DEFAULT, "search.most_short_lived", 0)
-"""
-As if nobody asked what the next round does: the exact model knows nothing of it.
-"""
 
 
 def complaint(scenario: Scenario, *, exactly: bool = False) -> str | None:
@@ -61,7 +56,7 @@ def complaint(scenario: Scenario, *, exactly: bool = False) -> str | None:
     if found is not None and not _excused(scenario, plans["greedy"], plans["solver"]):
         return f"greedy is better: {found}"
     if exactly and is_exact(scenario):
-        plan = decide(scenario.snapshot, scenario.policy, tuning=ONE_ROUND)
+        plan = decide_alone(scenario.snapshot, scenario.policy)
         return _difference(scenario, plan)
     return None
 

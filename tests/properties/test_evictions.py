@@ -8,8 +8,8 @@ import pytest
 
 from adapters.files import scenario_of
 from benchmarks.cases.victims import victim_case
+from benchmarks.planned import decide_alone
 from benchmarks.quality import vector_of
-from benchmarks.tuning import tuned
 from exact import (
     best_first_step,
     best_later,
@@ -18,7 +18,6 @@ from exact import (
 )
 from solver.problem.problem import problem_of
 from solver.round import decide
-from solver.tuning import DEFAULT
 from solver.verify import verify
 from tests.helpers.build import plan
 from tests.helpers.truth.brute_evictions import BruteEvictions
@@ -28,7 +27,6 @@ MANY_TINY = range(1000, 2000)
 CASES = range(60)
 MANY_CASES = range(1000, 1300)
 LOST_PER_GPU = (600, 3000)
-ONE_ROUND = tuned(DEFAULT, "search.most_short_lived", 0)
 
 
 @lru_cache(maxsize=200)
@@ -120,7 +118,7 @@ def check_plan(seed, lost=None):
     the round comes to more than after any that is, as in 1253 and 347.
     """
     snapshot, policy, shares = read(seed, lost=lost)
-    found = decide(snapshot, policy, tuning=ONE_ROUND)
+    found = decide_alone(snapshot, policy)
     exact = first_step(seed, lost)
     second = best_second_step(snapshot, policy, shares, found)
     later = best_later(snapshot, policy, shares, found)

@@ -9,21 +9,19 @@ import pytest
 from adapters.files import scenario_of
 from benchmarks.cases.beside import preferring, with_neighbours
 from benchmarks.cases.victims import victim_case
+from benchmarks.planned import decide_alone
 from benchmarks.quality import exact_vector, vector_of
-from benchmarks.tuning import tuned
 from exact import best_first_step, best_later, best_second_step, worse_in_a_step
 from models.gangs import pod_sets
 from models.policy import Evict, Policy, Tier
 from solver.next_snapshot import carry_out
 from solver.problem.problem import problem_of
 from solver.round import decide
-from solver.tuning import DEFAULT
 from solver.verify import verify
 from tests.helpers.rounds.cases import random_snapshot
 
 CALM = Evict(preempt=False, reclaim=False, consolidate=False, stale=False)
 TIERS = ("entitled", "disruption", "borrowing", "topology", "neighbours", "surplus")
-ONE_ROUND = tuned(DEFAULT, "search.most_short_lived", 0)
 POLICY = Policy(evict=CALM, tiers=tuple(Tier(name=name) for name in TIERS))
 
 
@@ -71,7 +69,7 @@ def test_who_leaves_for_pods_beside_others_is_what_the_exact_model_says(seed):
     gangs = with_neighbours(f"case-{seed}", scenario.snapshot.gangs, 1.0)
     snapshot = replace(scenario.snapshot, gangs=tuple(gangs))
     shares = problem_of(snapshot, policy).shares
-    plan = decide(snapshot, policy, tuning=ONE_ROUND)
+    plan = decide_alone(snapshot, policy)
     exact = best_first_step(snapshot, policy, shares)
     second = best_second_step(snapshot, policy, shares, plan)
     later = best_later(snapshot, policy, shares, plan)

@@ -11,19 +11,17 @@ from benchmarks.cases.reached import (
     with_volumes,
 )
 from benchmarks.cases.victims import victim_case
+from benchmarks.planned import decide_alone
 from benchmarks.quality import exact_vector, vector_of
-from benchmarks.tuning import tuned
 from exact import best_first_step, best_later, first_worse
 from models.policy import Evict, Policy, Tier
 from solver.problem.problem import problem_of
 from solver.round import decide
-from solver.tuning import DEFAULT
 from solver.verify import verify
 from tests.helpers.rounds.cases import random_snapshot
 
 CALM = Evict(preempt=False, reclaim=False, consolidate=False, stale=False)
 TIERS = ("entitled", "disruption", "borrowing", "topology", "surplus")
-ONE_ROUND = tuned(DEFAULT, "search.most_short_lived", 0)
 POLICY = Policy(evict=CALM, tiers=tuple(Tier(name=name) for name in TIERS))
 
 
@@ -62,7 +60,7 @@ def test_who_leaves_for_claims_is_what_the_exact_model_says(made, seed):
     policy = scenario.policy
     snapshot = made(f"case-{seed}", scenario.snapshot)
     shares = problem_of(snapshot, policy).shares
-    plan = decide(snapshot, policy, tuning=ONE_ROUND)
+    plan = decide_alone(snapshot, policy)
     exact = best_first_step(snapshot, policy, shares)
     later = best_later(snapshot, policy, shares, plan)
 

@@ -13,13 +13,10 @@ from adapters.files import scenario_of
 from benchmarks.cases.beside import with_neighbours
 from benchmarks.cases.part_victims import part_victim_case
 from benchmarks.cases.victims import victim_case
-from benchmarks.tuning import tuned
-from solver.round import decide
-from solver.tuning import DEFAULT
+from benchmarks.planned import decide_alone
 from tests.helpers.rounds.renamed import aged
 from tests.helpers.truth.proofs import check_best
 
-ONE_ROUND = tuned(DEFAULT, "search.most_short_lived", 0)
 FEW, MANY = range(10_000, 10_016), range(10_016, 10_240)
 
 
@@ -35,7 +32,7 @@ def beside_others(seed):
 
 
 def check(scenario):
-    plan = decide(scenario.snapshot, scenario.policy, tuning=ONE_ROUND)
+    plan = decide_alone(scenario.snapshot, scenario.policy)
 
     assert plan.fallback is None
     check_best(scenario.snapshot, scenario.policy, plan)
