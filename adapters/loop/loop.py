@@ -16,7 +16,7 @@ from adapters.loop.parts import Parts
 from adapters.loop.paused import withheld
 from adapters.loop.remembering import Remembering
 from adapters.loop.telling import Teller
-from adapters.loop.timing import Timing
+from adapters.loop.timing import AFTER_FAILURE, Timing
 from adapters.machine.backoff import Backoff
 from models.errors import PhalanxError
 from models.snapshot import Snapshot
@@ -24,7 +24,6 @@ from models.why.reasons import Waiting
 
 _AFTER_ERROR = 5.0
 _REST = Backoff(first=_AFTER_ERROR, longest=60.0)
-_AFTER_FAILURE = 0.5
 
 
 @dataclass(slots=True)
@@ -143,7 +142,7 @@ class Loop:
             self._about = snapshot = parts.memory.applied(self._about, began)
         except PhalanxError as refusal:
             self._tell.refused(refusal)
-            self._timing.rest = _AFTER_FAILURE
+            self._timing.rest = AFTER_FAILURE
             return
         turn = self._rounds.decided(snapshot, began, start)
         self._timing.planned(start)
@@ -198,7 +197,7 @@ class Loop:
             return
         self._about = ended.turn.snapshot
         self._carrying.end(ended)
-        self._timing.carried_out(ended, _AFTER_FAILURE)
+        self._timing.carried_out(ended)
         if ended.done is not None and (self._remembering.is_due or not ended.went_well):
             self._remembering.owe()
         if ended.error is not None:

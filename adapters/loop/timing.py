@@ -13,6 +13,8 @@ from models.snapshot import Snapshot
 from models.why.reasons import Waiting
 from solver import next_moment
 
+AFTER_FAILURE = 0.5
+
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
@@ -47,14 +49,14 @@ class Timing:
         self._planned_at = self.parts.clock()
         self.spent = self._planned_at - start
 
-    def carried_out(self, running: Execution, rest: float) -> None:
+    def carried_out(self, running: Execution) -> None:
         """
         Look again where not all was done, after a rest, or where held binds ended.
 
         How their gangs stand then is told with the next round.
         """
         if not running.went_well:
-            self.rest = rest
+            self.rest = AFTER_FAILURE
         if running.turn.ends_held or not running.went_well:
             self.quiet = None
 

@@ -84,11 +84,7 @@ class PieceWorld(World):
         Let a job work whose last pod has come.
         """
         job = bundle.fate.job
-        gpus = sum(
-            self.ground.held(requests, self.ground.index[node])
-            for piece in bundle.bound
-            for requests, node in piece.requests()
-        )
+        gpus = sum(self.ground.held_in(piece.requests()) for piece in bundle.bound)
         self.incomplete -= gpus
         self.used += gpus
         self.counts.started += 1

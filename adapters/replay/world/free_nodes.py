@@ -2,7 +2,7 @@
 The ground: what every node has left, and how many pods of a shape would fit.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +79,12 @@ class Ground:
         Count what a pod has of the GPUs of a node.
         """
         return self._share(requests, self.nodes[node].gpu_memory)
+
+    def held_in(self, places: Iterable[tuple[Resources, str]]) -> int:
+        """
+        Count what several pods have of the GPUs of their nodes.
+        """
+        return sum(self.held(requests, self.index[node]) for requests, node in places)
 
     def _share(self, requests: Resources, memory: int) -> int:
         if self.pieces == 1:

@@ -34,18 +34,17 @@ class WorldSink:
             fate.reserved.clear()
             fate.tree = None
         world.promised = {}
-        touched: dict[int, Fate] = {}
-        had: dict[int, int] = {}
+        touched: dict[int, tuple[Fate, int]] = {}
         lenders = plan.lenders()
         for step in plan.operations:
             fate = self.source.by_key[step.gang]
             if fate.idx not in touched:
-                touched[fate.idx], had[fate.idx] = fate, self._gpus(fate)
+                touched[fate.idx] = fate, world.ground.held_in(fate.requests())
             if not fate.runs:
                 fate.lent_by = lenders.get(step.gang, ())
             self._obey(fate, step)
-        for fate in touched.values():
-            self._settle(fate, had[fate.idx])
+        for fate, had in touched.values():
+            self._settle(fate, had)
         world.holds.planned(plan.paid_holds(), world.now)
         self._note_reasons(plan)
         world.changed = bool(plan.operations)
@@ -104,10 +103,6 @@ class WorldSink:
             fate.devices[pod] = step.devices
         self.world.promised[fate.idx] = fate
 
-    def _gpus(self, fate: Fate) -> int:
-        ground = self.world.ground
-        return sum(ground.held(r, ground.index[node]) for r, node in fate.requests())
-
     def _settle(self, fate: Fate, had: int) -> None:
         """
         Let a gang run that is complete now, and stop one that is not any more.
@@ -116,7 +111,7 @@ class WorldSink:
         """
         world = self.world
         complete = fate.is_complete()
-        gpus = self._gpus(fate)
+        gpus = world.ground.held_in(fate.requests())
         if complete and not fate.runs:
             world.begin(fate, gpus)
         elif fate.runs and not complete:
