@@ -11,12 +11,12 @@ import numpy as np
 
 from solver.evict.freeze import waiting_units, without
 from solver.evict.open_step import Opened
-from solver.place.complete import loaded
+from solver.place.complete import loaded, start_if_new
 from solver.place.draft import Draft
 from solver.place.gang_order import rank_of
-from solver.place.place_gang import place_gang
+from solver.place.refused_kinds import Refusals
 from solver.place.round_state import RoundState
-from solver.problem.problem import Unit
+from solver.problem.problem import Problem, Unit
 from solver.score.tiers import is_better, score
 
 
@@ -26,15 +26,17 @@ def started_now(opened: Opened, draft: Draft) -> Draft:
 
     Who waits by choice of the model stays, and so do all where neighbours count.
     """
-    if draft.held or opened.now.around is not None:
+    now = opened.now
+    may = {u.key for u in now.units if draft.starts(u) and _may_fit(now, u)}
+    if not may or draft.held or now.around is not None:
         return draft
-    waiting = waiting_units(opened.now, draft)
-    if not waiting:
+    waiting = waiting_units(now, draft)
+    if all(unit.key not in may for unit in waiting):
         return draft
     work = _free_now(opened, draft, waiting)
-    found = dict(draft.places)
+    found, failed = dict(draft.places), Refusals(now)
     for unit in sorted(waiting, key=rank_of):
-        if _place(work, unit):
+        if unit.key in may and start_if_new(work, unit, failed, entitled=False):
             found |= {s.key: work.places(s) or found[s.key] for s in unit.states}
     first = replace(draft, places=found)
     if found == draft.places or not opened.holds(first, whole=False):
@@ -56,13 +58,15 @@ def _free_now(opened: Opened, draft: Draft, waiting: list[Unit]) -> RoundState:
     return loaded(now, replace(draft, places=ready))
 
 
-def _place(work: RoundState, unit: Unit) -> bool:
+def _may_fit(now: Problem, unit: Unit) -> bool:
     """
-    Place all gangs of a unit, or none; who wants hosts alone does not come so late.
+    Tell whether some pod of each gang of a unit fits somewhere now.
+
+    Who wants hosts alone does not come beside others so late.
     """
-    mark = work.mark()
-    alone = any(leaf.pod_set.exclusive for s in unit.states for leaf in s.leaves)
-    if not alone and all(place_gang(work, state) for state in unit.states):
-        return True
-    work.undo(mark)
-    return False
+    fits, shape = now.shapes.fits, now.shapes.of_leaf
+    return all(
+        not any(leaf.pod_set.exclusive for leaf in state.leaves)
+        and any(fits[shape[state.key, i]].any() for i in range(len(state.leaves)))
+        for state in unit.states
+    )

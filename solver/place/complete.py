@@ -33,10 +33,10 @@ def complete(problem: Problem, draft: Draft, budget: Budget | None = None) -> Dr
 
     failed = Refusals(problem)
     waiting.sort(key=lambda u: (-u.band, -owed(u), -size(u), -oldest(u), u.key))
-    late = [u for u in waiting if not _try(work, u, failed, entitled=True)]
+    late = [u for u in waiting if not start_if_new(work, u, failed, entitled=True)]
     failed = Refusals(problem)
     for unit in late:
-        _try(work, unit, failed, entitled=False)
+        start_if_new(work, unit, failed, entitled=False)
     grown: set[object] = set()
     for unit in sorted(problem.units, key=rank_of):
         if not work.is_late() and (not unit.starts or work.placed.get(unit.key)):
@@ -64,7 +64,12 @@ def loaded(problem: Problem, draft: Draft, budget: Budget | None = None) -> Roun
     return work
 
 
-def _try(work: RoundState, unit: Unit, failed: Refusals, *, entitled: bool) -> bool:
+def start_if_new(
+    work: RoundState, unit: Unit, failed: Refusals, *, entitled: bool
+) -> bool:
+    """
+    Start a unit, unless one like it has failed before.
+    """
     if failed.covers(unit):
         return False
     if start(work, unit, entitled=entitled):
