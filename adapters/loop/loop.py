@@ -144,6 +144,7 @@ class Loop:
             self._tell.refused(refusal)
             self._timing.rest = AFTER_FAILURE
             return
+        parts.sink.looked(snapshot, self._paused)
         turn = self._rounds.decided(snapshot, began, start)
         self._timing.planned(start)
         if turn is None:

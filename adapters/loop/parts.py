@@ -13,6 +13,7 @@ from adapters.loop.interfaces import Planner, Reporter, Sink, Source, Turn
 from adapters.loop.memory.gangs import Memory
 from adapters.machine.clock import monotonic
 from models.policy import Policy
+from models.snapshot import Snapshot
 from models.why.reasons import Waiting
 from solver import NOBODY_LEAVES
 
@@ -56,6 +57,11 @@ class HoldingSink(Sink, Protocol):
     def hold(self, turn: Turn) -> None:
         """
         Let the source show a plan as if carried out, from now on.
+        """
+
+    def looked(self, snapshot: Snapshot, pause: Waiting | None) -> None:
+        """
+        Hear what there is now, and why nothing is begun: what is held may be over.
         """
 
     def due(self) -> Turn | None:

@@ -34,6 +34,7 @@ from adapters.service.reporting import Own, Reporting
 from adapters.service.run_settings import Running
 from models.plan import Plan
 from models.receipt import Receipt
+from models.snapshot import Snapshot
 from models.why.reasons import Facts, Reason, Waiting
 
 
@@ -64,6 +65,11 @@ class Untouched:
     def hold(self, turn: Turn) -> None:
         """
         Take nothing for done.
+        """
+
+    def looked(self, snapshot: Snapshot, pause: Waiting | None) -> None:
+        """
+        Hold nothing.
         """
 
     def due(self) -> Turn | None:

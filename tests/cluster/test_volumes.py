@@ -2,6 +2,8 @@
 `phalanx run` and claims that wait for their first pod, on a real API server.
 """
 
+import re
+
 import pytest
 
 from tests.cluster.conftest import applier
@@ -15,7 +17,7 @@ from tests.cluster.provisioner import (
     mounting,
     storage_class,
 )
-from tests.cluster.stage import GROUP
+from tests.cluster.stage import GROUP, SPACE
 from tests.helpers.eventually import eventually
 
 pytestmark = pytest.mark.cluster
@@ -26,7 +28,7 @@ def gang(stage, scheduler, request):
     """
     Give a function that makes a gang of pods, each with a claim of a class.
     """
-    space = f"volumes-{request.node.name.replace('_', '-')[-40:].strip('-')}"
+    space = "volumes-" + re.sub("[^a-z]+", "-", request.node.name)[-40:].strip("-")
     stage.ensure(space)
 
     def made(of: str, number: int, **places: object) -> str:
@@ -101,3 +103,50 @@ def test_one_claim_that_gets_no_volume_lets_go_of_all_and_it_is_tried_again(
     assert {} == bound
     said = [line["message"] for line in scheduler.events("operation_failed")]
     assert any("its provisioner has given up" in text for text in said)
+
+
+def raised(stage, space: str, least: int) -> None:
+    path = f"/apis/scheduling.x-k8s.io/v1alpha1/namespaces/{space}/podgroups/g"
+    stage.admin.call("PATCH", path, {"spec": {"minMember": least}})
+
+
+def paused(stage, why: str | None) -> None:
+    said = {"metadata": {"annotations": {"phalanx.dev/pause": why}}}
+    stage.admin.call("PATCH", f"/api/v1/namespaces/{SPACE}", said)
+
+
+def test_a_gang_that_needs_more_pods_while_its_volumes_are_made_is_not_bound(
+    stage, scheduler, gang
+):
+    stage.nodes(2, **{ZONE: "a"})
+    space = gang("slow", 2)
+    eventually(lambda: all(selected(stage, space)))
+    raised(stage, space, 3)
+    eventually(lambda: not any(selected(stage, space)))
+    with Provisioner(stage.admin):
+        eventually(lambda: scheduler.events("operation_failed"))
+        early = stage.bound(space)
+        raised(stage, space, 2)
+        eventually(lambda: len(stage.bound(space)) == 2, 30)
+    said = [line["message"] for line in scheduler.events("operation_failed")]
+
+    assert {} == early
+    assert any("needs other pods now than it was to get" in text for text in said)
+
+
+def test_a_pause_lets_go_of_a_gang_whose_volumes_are_made(stage, scheduler, gang):
+    stage.nodes(2, **{ZONE: "a"})
+    space = gang("paused", 2)
+    eventually(lambda: all(selected(stage, space)))
+    try:
+        paused(stage, "a new fabric")
+        eventually(lambda: not any(selected(stage, space)))
+        with Provisioner(stage.admin):
+            eventually(lambda: scheduler.receipts().get("skipped"))
+            early = stage.bound(space)
+            paused(stage, None)
+            eventually(lambda: len(stage.bound(space)) == 2, 30)
+    finally:
+        paused(stage, None)
+
+    assert {} == early

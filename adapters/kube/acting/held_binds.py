@@ -10,8 +10,11 @@ from adapters.kube.acting.volume_binder import Act, VolumeBinder
 from adapters.kube.watch.cache import Cache
 from adapters.loop.interfaces import Turn
 from adapters.loop.memory.promises import Promise
+from models.memory.aged_gangs import by_name
 from models.plan import Operation
 from models.receipt import Receipt
+from models.snapshot import Snapshot
+from models.why.reasons import Waiting
 
 Run = Callable[[Sequence[Operation], Act], list[Receipt]]
 
@@ -53,6 +56,14 @@ class HeldBinds:
         Give what a pod will be told of its devices by another binder, if by one.
         """
         return self._requests.notes(step)
+
+    def looked(self, snapshot: Snapshot, pause: Waiting | None) -> None:
+        """
+        Give up gangs that may not begin now.
+        """
+        gangs = by_name(snapshot.gangs)
+        self._volumes.looked(gangs, pause)
+        self._requests.looked(gangs, pause)
 
     def due(self) -> Turn | None:
         """

@@ -3,7 +3,7 @@ A cluster as a sink of plans: intent first, then binds and evictions, gang by ga
 """
 
 import logging
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial
 
 from adapters.kube.acting.devices.claimed_device_binder import ClaimedDeviceBinder
@@ -22,6 +22,7 @@ from models.memory.aged_gangs import still
 from models.plan import Operation, Plan
 from models.receipt import Receipt
 from models.snapshot import Snapshot
+from models.why.reasons import Waiting
 
 _log = logging.getLogger(__name__)
 _LEAVES = frozenset({"Evict", "Move"})
@@ -88,7 +89,7 @@ class ClusterSink:
         """
         self._turn, steps = turn, turn.plan.operations
         binds = [step for step in steps if step.op == "Bind"]
-        self._groups = dict(_groups(turn.snapshot, {step.gang for step in binds}))
+        self._groups = _groups(turn.snapshot, binds)
         binds, self._left_out = self._within_bounds(binds)
         self._held.turn(binds)
         for step in binds:
@@ -103,30 +104,31 @@ class ClusterSink:
             memory=self._memory.document(),
         )
 
+    def looked(self, snapshot: Snapshot, pause: Waiting | None) -> None:
+        """
+        Give up gangs that wait for volumes, or another binder, and may not begin now.
+        """
+        self._held.looked(snapshot, pause)
+
     def due(self) -> Turn | None:
         """
         Give the binds of a gang that waited for volumes, or for another binder.
         """
         turn = self._held.due()
         if turn is not None:
-            gangs = {step.gang for step in turn.plan.operations}
-            self._groups = dict(_groups(turn.snapshot, gangs))
+            self._groups = _groups(turn.snapshot, turn.plan.operations)
         return turn
 
     def execute(self, plan: Plan) -> Sequence[Receipt]:
         """
         Carry a plan out as far as it goes, with a receipt for each of its operations.
         """
-        steps = [
-            step
-            for step in plan.operations
-            if step.op != "Reserve" and step not in self._left_out
-        ]
+        left = self._left_out
+        steps = [s for s in plan.operations if s.op != "Reserve" and s not in left]
         receipts = dict(zip(steps, self._carried_out(steps), strict=True))
         for step, receipt in receipts.items():
             if receipt.result not in {"done", "held"}:
                 self._cache.forget(step.pod)
-        left = self._left_out
         return [receipts.get(step) or _kept(step, left) for step in plan.operations]
 
     def remember(self) -> None:
@@ -242,11 +244,13 @@ def _skipped(step: Operation, why: str) -> Receipt:
     return Receipt(operation=step, result="skipped", message=why)
 
 
-def _groups(snapshot: Snapshot, gangs: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _groups(snapshot: Snapshot, steps: Iterable[Operation]) -> dict[str, str]:
     """
     Name the group of each gang that starts together with others.
     """
-    wanted = set(gangs)
-    for gang in still(snapshot.gangs):
-        if gang.mates and gang.key in wanted:
-            yield gang.key, " ".join(sorted(gang.mates))
+    wanted = {step.gang for step in steps}
+    return {
+        gang.key: " ".join(sorted(gang.mates))
+        for gang in still(snapshot.gangs)
+        if gang.mates and gang.key in wanted
+    }

@@ -7,16 +7,17 @@ before any of its pods is bound, and the pods count as bound meanwhile.  Where t
 volumes do not come, or not in time, the claims are let go, and the gang waits again.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from adapters.kube.acting.claim_teller import ClaimTeller, ToldClaims
+from adapters.kube.acting.may_begin import why_not_begun
 from adapters.kube.acting.operations import NO_ANSWER, Answer, Deeds
 from adapters.kube.acting.pod_claims import PodClaims
 from adapters.kube.objects.volume_records import ClaimRecord
 from adapters.kube.watch.cache import Cache
 from adapters.loop.interfaces import Turn
-from models.gangs import PodPhase
+from models.gangs import Gang, PodPhase
 from models.plan import Operation
 from models.receipt import Receipt, Result
 from models.why.reasons import Reason, Waiting
@@ -110,7 +111,7 @@ class VolumeBinder:
                 if claim is None or not claim.is_bound:
                     nodes.setdefault(key, step.node)
         now, told = self._deeds.clock(), ToldClaims(nodes)
-        held = _HeldGang(name, turn, tuple(steps), now, told, claims)
+        held = _HeldGang(name, turn.of(steps), tuple(steps), now, told, claims)
         receipts = carry_out(
             steps, lambda step: self._deeds.done(step, lambda s: self._told(held, s))
         )
@@ -126,6 +127,16 @@ class VolumeBinder:
             for one in receipts
         ]
 
+    def looked(self, gangs: Mapping[str, Gang], pause: Waiting | None) -> None:
+        """
+        Give up gangs that may not begin now, by what there is of them.
+        """
+        for held in [*self._held]:
+            answer = why_not_begun(held.turn, gangs, pause)
+            if answer != NO_ANSWER and not held.over:
+                held.result, held.over = answer
+                self._cache.changed.set()
+
     def due(self) -> Turn | None:
         """
         Give the binds of a gang whose volumes are there, or do not come.
@@ -136,7 +147,7 @@ class VolumeBinder:
                 self._held.remove(held)
                 self._ended[held.name] = held
                 self._give_up_rest(held)
-                return held.turn.of(held.steps)
+                return held.turn
         return None
 
     def _give_up_rest(self, held: _HeldGang) -> None:

@@ -10,16 +10,18 @@ carried out yet are taken back, and the gang waits again.
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 
 from adapters.kube.acting.devices.bind_request_writer import BindRequestWriter
 from adapters.kube.acting.devices.gpu_groups import GpuGroups
 from adapters.kube.acting.devices.handed_gangs import HandedGang, HandedGangs, too_long
+from adapters.kube.acting.may_begin import why_not_begun
 from adapters.kube.acting.operations import NO_ANSWER, Answer, Deeds
 from adapters.kube.objects.bind_requests import BindRequestRecord
+from adapters.kube.objects.fields import moment_of
 from adapters.kube.objects.parts.kai_parts import notes_of_groups
 from adapters.kube.watch.cache import Cache
 from adapters.loop.interfaces import Turn
+from models.gangs import Gang
 from models.plan import Operation
 from models.receipt import Receipt
 from models.why.reasons import Reason, Waiting
@@ -107,12 +109,10 @@ class BindRequestBinder:
         """
         Write the first requests of a gang, and hold its pods; else let go of all.
         """
-        groups = {
-            step.pod: self._groups.of(step)
-            for step in steps
-            if self._groups.pod(step) is not None
-        }
-        held = HandedGang(name, turn, tuple(steps), self._deeds.clock(), groups)
+        shared = [step for step in steps if self._groups.pod(step) is not None]
+        groups = {step.pod: self._groups.of(step) for step in shared}
+        now = self._deeds.clock()
+        held = HandedGang(name, turn.of(steps), tuple(steps), now, groups)
         busy = self._gangs.busy(self._held, self._groups.requests())
         first = self._gangs.next(held, busy)
         _take(held, carry_out(first, lambda step: self._ask(held, step)))
@@ -126,6 +126,16 @@ class BindRequestBinder:
             Receipt(operation=step, result="held", message=message, waiting=why)
             for step in steps
         ]
+
+    def looked(self, gangs: Mapping[str, Gang], pause: Waiting | None) -> None:
+        """
+        Give up gangs that may not begin now, unless the binder has begun to bind them.
+        """
+        for held in [*self._held]:
+            answer = why_not_begun(held.turn, gangs, pause)
+            if answer != NO_ANSWER and not any(map(self.is_bound, held.steps)):
+                held.give_up(answer[1], answer[0])
+                self._cache.changed.set()
 
     def due(self) -> Turn | None:
         """
@@ -152,7 +162,7 @@ class BindRequestBinder:
             if held.over or self._gangs.is_done(held):
                 self._held.remove(held)
                 self._ended[held.name] = held
-                return held.turn.of(held.steps)
+                return held.turn
         return None
 
     def ended(self, name: str) -> list[Receipt] | None:
@@ -181,12 +191,9 @@ class BindRequestBinder:
     def _why_stale(self, request: BindRequestRecord) -> str:
         if not request.is_active:
             return request.reason or "it failed"
-        try:
-            age = self._now() - datetime.fromisoformat(request.created).timestamp()
-        except ValueError:
-            return ""
-        within = self._gangs.within
-        return too_long(within) if age > within else ""
+        made, within = moment_of(request.created), self._gangs.within
+        is_late = made is not None and self._now() - made > within
+        return too_long(within) if is_late else ""
 
     def _keep(self, held: HandedGang) -> None:
         """

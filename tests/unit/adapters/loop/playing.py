@@ -54,6 +54,7 @@ class Sink:
         self.is_lost = False
         self.held: list[Turn] = []
         self.owed: list[Turn] = []
+        self.seen: list[tuple[object, object]] = []
         self.go = threading.Event()
         self.go.set()
         self.result = "done"
@@ -65,6 +66,9 @@ class Sink:
 
     def hold(self, turn: Turn) -> None:
         self.held.append(turn)
+
+    def looked(self, snapshot, pause) -> None:
+        self.seen.append((snapshot, pause))
 
     def due(self) -> Turn | None:
         return self.owed.pop() if self.owed else None

@@ -147,6 +147,7 @@ def test_while_it_is_paused_a_round_is_told_and_nothing_is_begun(play):
     assert ("Waiting", why, 0) == (line.state, line.waiting, line.pods.binding)
     assert not play.sink.held
     assert play.told.said.count("planned") == 1
+    assert [why] == [pause for _, pause in play.sink.seen]
 
     pauses[0] = None
     play.step()

@@ -16,8 +16,9 @@ from adapters.kube.watch.cache import Cache
 from adapters.loop.interfaces import Turn
 from adapters.loop.memory.gangs import Memory
 from models.gangs import PodPhase
+from models.why.reasons import Reason, Waiting
 from tests.adapters.kube.api_server import NODES, PODS
-from tests.helpers.build import bind, gang, plan, snapshot
+from tests.helpers.build import bind, gang, leaf, plan, required, snapshot
 from tests.helpers.kube.kube_store import Store, pod_path, raw_pod
 
 SELECTED = "volume.kubernetes.io/selected-node"
@@ -377,6 +378,77 @@ def test_what_a_gang_grew_by_is_given_up_with_it(stage):
     assert ["refused"] == first
     assert ["refused"] == stage.results(stage.sink.due())
     assert [None, None] == stage.nodes
+
+
+BOTH = ["n0", "n1"]
+HELD = Waiting(Reason.HELD, {"by": "alice", "detail": "not yet"})
+CHANGED = [
+    ([gang("g", minimum=3, running=BOTH)], None, "needs other pods now"),
+    (
+        [gang("g", leaf("", 3, 3, running=BOTH), leaf("b", 0), min_groups=0)],
+        None,
+        "needs other pods now",
+    ),
+    ([gang("g", minimum=1, running=["n0"])], None, "needs other pods now"),
+    (
+        [gang("g", leaf("", 2, running=BOTH), leaf("b", 1))],
+        None,
+        "needs other pods now",
+    ),
+    ([gang("g", minimum=2, running=BOTH, queue="else")], None, "is in queue else now"),
+    (
+        [gang("g", minimum=2, running=BOTH, mates=("default/h",))],
+        None,
+        "starts with other gangs",
+    ),
+    (
+        [gang("g", minimum=2, running=BOTH, topology=required())],
+        None,
+        "asks for another topology",
+    ),
+    ([gang("g", minimum=2, running=BOTH, refused=HELD)], None, HELD.message),
+    ([], None, "is gone"),
+    (
+        [gang("g", minimum=2, running=BOTH)],
+        Waiting(Reason.PAUSED, {}),
+        "Phalanx is paused",
+    ),
+]
+
+
+@pytest.mark.parametrize(("there", "pause", "why"), CHANGED)
+def test_a_gang_that_changes_meanwhile_is_let_go_and_it_is_said(
+    stage, there, pause, why
+):
+    stage.begin()
+    stage.bound(0)
+    stage.bound(1)
+    stage.sink.looked(snapshot(gangs=there), pause)
+    ended = stage.results(stage.sink.due())
+
+    assert [None, None] == stage.nodes
+    assert ["skipped" if pause else "again"] * 2 == ended
+    assert why in stage.receipts[0].message
+
+
+@pytest.mark.parametrize(
+    "there",
+    [
+        gang("g", minimum=2, running=BOTH),
+        gang("g", minimum=1, replicas=4, running=BOTH),
+        gang("g", minimum=2, running=BOTH, priority=7, backoff=9),
+        gang("g", leaf("", 2, running=BOTH), leaf("b", 1), min_groups=1),
+    ],
+)
+def test_a_gang_that_may_still_begin_is_bound_once_its_claims_are(stage, there):
+    stage.begin()
+    stage.sink.looked(snapshot(gangs=[there]), None)
+    early = stage.sink.due()
+    stage.bound(0)
+    stage.bound(1)
+
+    assert early is None
+    assert ["done", "done"] == stage.results(stage.sink.due())
 
 
 def test_claims_without_a_provisioner_get_volumes_of_their_nodes(stage):

@@ -225,3 +225,21 @@ def test_a_node_that_takes_nothing_more_ends_the_wait(stage, bound):
     results = stage.results(stage.sink.due())
     assert ["done"] * done + ["again"] * (4 - done) == results
     assert {f"g-{i}" for i in bound} == stage.asked.keys()
+
+
+@pytest.mark.parametrize("is_begun", [True, False])
+def test_a_gang_that_needs_more_is_given_up_unless_the_binder_has_begun(
+    stage, is_begun
+):
+    stage.begin()
+    stage.hear()
+    if is_begun:
+        stage.pod(0, nodeName="n")
+    more = gang("g", minimum=5, running=["n"] * 4)
+    stage.sink.looked(snapshot(gangs=[more]), None)
+    ended = stage.sink.due()
+
+    assert is_begun is (ended is None)
+    if ended is not None:
+        assert ["again"] * 4 == stage.results(ended)
+        assert {} == stage.asked
