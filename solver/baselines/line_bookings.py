@@ -12,7 +12,7 @@ import numpy as np
 
 from solver.hold.ends import Ends, ends_of
 from solver.hold.forecast import is_one_leaf, stage_of
-from solver.place.place_gang import place_gang
+from solver.place.place_gang import place_unit
 from solver.place.round_state import RoundState
 from solver.problem.node_room import Ints, NodeRoom, num_fitting
 from solver.problem.problem import Problem, Unit
@@ -168,7 +168,7 @@ class Reservations:
         nobody = np.zeros(len(room), dtype=bool)
         stage = stage_of(self._problem, unit, nobody)
         work = RoundState(stage.in_room(room, room))
-        if not all(place_gang(work, state) for state in unit.states):
+        if not place_unit(work, unit):
             return None
         return {
             (key, leaf): _counted(hosts)

@@ -13,7 +13,7 @@ from solver.evict.freeze import waiting_units, without
 from solver.place.draft import Draft
 from solver.place.fits_now import fits_now
 from solver.place.gang_order import rank_of
-from solver.place.place_gang import place_gang
+from solver.place.place_gang import place_unit
 from solver.place.round_state import RoundState
 from solver.problem.node_room import Places
 from solver.problem.problem import Problem, Step, Unit
@@ -102,7 +102,7 @@ def _placed(
     found = dict(draft.places)
     anew = [unit for unit in units if not fits_now(work, unit, draft)]
     for unit in anew:
-        if not all(place_gang(work, state) for state in unit.states):
+        if not place_unit(work, unit):
             return None
     for state in (state for unit in anew for state in unit.states):
         places = work.places(state)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solver.place.place_gang import place_gang
+from solver.place.place_gang import place_unit
 from solver.place.round_state import RoundState
 from solver.problem.gang_state import Standing, least_need
 from solver.problem.neighbours.pods_around import PodsAround
@@ -116,7 +116,7 @@ def places(work: RoundState, unit: Unit) -> bool:
     Tell whether greedy finds places for a unit; they are given back.
     """
     mark = work.mark()
-    done = all(place_gang(work, state) for state in unit.states)
+    done = place_unit(work, unit)
     work.undo(mark)
     return done
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from solver.hold.ends import SOONEST, Ends, ends_of
 from solver.hold.lent_out import lent_to
-from solver.place.place_gang import place_gang
+from solver.place.place_gang import place_unit
 from solver.place.round_state import RoundState
 from solver.problem.node_room import Bools, Floats, Ints, num_fitting
 from solver.problem.pod_shapes import Shapes
@@ -229,7 +229,7 @@ def _hosts(stage: Problem) -> tuple[int, ...] | None:
     if _is_short(stage, unit):
         return None
     work = RoundState(stage)
-    if not all(place_gang(work, state) for state in unit.states):
+    if not place_unit(work, unit):
         return None
     rows = (hosts for leaves in work.placed.values() for hosts in leaves.values())
     return tuple(sorted({host for hosts in rows for host in hosts}))

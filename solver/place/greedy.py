@@ -11,11 +11,9 @@ from heapq import heapify, heappop, heappush
 from solver.effort.budget import Budget
 from solver.place.draft import Draft
 from solver.place.gang_order import oldest, rank_of
-from solver.place.place_gang import place_gang, place_surplus
-from solver.place.queue_ledger import Charge
+from solver.place.place_gang import place_surplus, place_unit, placed_counts
 from solver.place.refused_kinds import Refusals
 from solver.place.round_state import RoundState
-from solver.problem.gang_state import Standing
 from solver.problem.problem import Problem, Unit
 
 Rank = Callable[[Unit], tuple[int | str, ...]]
@@ -116,16 +114,14 @@ def start(work: RoundState, unit: Unit, *, entitled: bool) -> bool:
     if work.is_late():
         return False
     mark = work.mark()
-    charges: list[tuple[Standing, Charge]] = []
-    for state in unit.states:
-        if not place_gang(work, state):
-            work.undo(mark)
-            return False
-        counts = {i: len(hosts) for i, hosts in work.placed.get(state.key, {}).items()}
-        charges.append((state, work.ledger.charge_of(state, counts)))
-    if entitled:
-        if not work.ledger.entitle_all(charges):
-            work.undo(mark)
-            return False
-        work.entitled.update(state.key for state in unit.states)
+    if not place_unit(work, unit):
+        return False
+    if not entitled:
+        return True
+    counts, ledger = placed_counts(work, unit), work.ledger
+    charges = [(s, ledger.charge_of(s, counts[s.key])) for s in unit.states]
+    if not ledger.entitle_all(charges):
+        work.undo(mark)
+        return False
+    work.entitled.update(state.key for state in unit.states)
     return True

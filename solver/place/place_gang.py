@@ -15,7 +15,7 @@ from solver.place.round_state import RoundState
 from solver.problem.core_pods import pod_cost
 from solver.problem.gang_state import Standing, TreeNode
 from solver.problem.node_room import Bools
-from solver.problem.problem import Step
+from solver.problem.problem import Step, Unit
 
 
 def place_gang(work: RoundState, state: Standing) -> bool:
@@ -29,6 +29,27 @@ def place_gang(work: RoundState, state: Standing) -> bool:
     ):
         return False
     return _Placing(work, state, work.problem.tuning.place.tries).place(0, None)
+
+
+def place_unit(work: RoundState, unit: Unit) -> bool:
+    """
+    Place all gangs of a unit, or none of them.
+    """
+    mark = work.mark()
+    if all(place_gang(work, state) for state in unit.states):
+        return True
+    work.undo(mark)
+    return False
+
+
+def placed_counts(work: RoundState, unit: Unit) -> dict[str, dict[int, int]]:
+    """
+    Count the places of each leaf of a unit's gangs.
+    """
+    return {
+        state.key: {i: len(h) for i, h in work.placed.get(state.key, {}).items()}
+        for state in unit.states
+    }
 
 
 def place_surplus(work: RoundState, state: Standing) -> int:

@@ -17,7 +17,7 @@ from solver.evict.settled import is_settled
 from solver.hold.forecast import stage_of
 from solver.hold.lent_out import lent_to
 from solver.place.draft import Draft
-from solver.place.place_gang import place_gang
+from solver.place.place_gang import place_unit
 from solver.place.queue_ledger import Ledger
 from solver.place.round_state import RoundState
 from solver.problem.leaving_pods import Exit, loss_of
@@ -117,8 +117,7 @@ def _placed(stage: Problem, gangs: Iterable[Gang]) -> Draft | None:
     room = NodeRoom(stage.room.now, stage.room.parts)
     leave(room, stage, (one for gang in gangs for one in exits_of(stage, gang)))
     work = RoundState(stage.in_room(room.rows))
-    placed = all(place_gang(work, state) for state in unit.states)
-    return work.draft() if placed else None
+    return work.draft() if place_unit(work, unit) else None
 
 
 def exits_of(problem: Problem, gang: Gang) -> Iterator[Exit]:

@@ -34,7 +34,7 @@ from solver.hold.heads import heads_of
 from solver.hold.held_nodes import surely_held
 from solver.next_round import protection
 from solver.next_snapshot import NOT_CHOSEN, carry_out
-from solver.place.place_gang import place_gang, place_surplus
+from solver.place.place_gang import place_gang, place_surplus, place_unit
 from solver.place.round_state import RoundState
 from solver.problem.leaving_pods import Exit
 from solver.problem.node_room import NodeRoom
@@ -377,4 +377,4 @@ def _all_fit(stage: Problem, others: Sequence[Unit], last: Unit) -> bool:
             if unit.starts and not place_gang(work, state):
                 return False
             place_surplus(work, state)
-    return all(place_gang(work, state) for state in last.states)
+    return place_unit(work, last)

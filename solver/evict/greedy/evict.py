@@ -12,7 +12,7 @@ from itertools import groupby
 
 from solver.effort.budget import Budget
 from solver.evict.greedy.batches import batch_kind, batch_of
-from solver.evict.greedy.hand_step import HandStep, placed_counts
+from solver.evict.greedy.hand_step import HandStep
 from solver.evict.greedy.make_room import RoomMaking
 from solver.evict.greedy.what_goes import Going
 from solver.evict.group_mates import mates_that_stay, promised_mates
@@ -22,6 +22,7 @@ from solver.evict.rights.policy_bounds import MOVED
 from solver.evict.victims import Victims
 from solver.place.draft import Draft
 from solver.place.gang_order import rank_of
+from solver.place.place_gang import placed_counts
 from solver.place.refused_kinds import Refusals
 from solver.problem.problem import Problem, Unit
 

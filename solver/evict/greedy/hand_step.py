@@ -16,8 +16,7 @@ from solver.evict.rights.hand_rights import HandRights
 from solver.evict.victims import Victims
 from solver.place.complete import loaded
 from solver.place.draft import Draft
-from solver.place.place_gang import place_gang
-from solver.place.round_state import RoundState
+from solver.place.place_gang import place_unit, placed_counts
 from solver.problem.problem import Problem, Step, Unit
 
 
@@ -67,8 +66,8 @@ class HandStep:
         """
         Start a unit where there is room.
         """
-        return all(place_gang(self.work, state) for state in unit.states) and (
-            self.book(unit, placed_counts(self.work, unit))
+        return place_unit(self.work, unit) and self.book(
+            unit, placed_counts(self.work, unit)
         )
 
     def book(self, unit: Unit, counts: Counts, *, later: bool = False) -> bool:
@@ -107,13 +106,3 @@ class HandStep:
         else:
             self._booked[unit.key] = new
             self.work.entitled |= keys
-
-
-def placed_counts(work: RoundState, unit: Unit) -> Counts:
-    """
-    Count the places of each leaf of a unit's gangs.
-    """
-    return {
-        state.key: {i: len(h) for i, h in work.placed.get(state.key, {}).items()}
-        for state in unit.states
-    }

@@ -11,13 +11,13 @@ import numpy as np
 
 from solver.evict.beneficiaries import worth
 from solver.evict.greedy.clear_nodes import Cover
-from solver.evict.greedy.hand_step import HandStep, placed_counts
+from solver.evict.greedy.hand_step import HandStep
 from solver.evict.greedy.kept_on_node import dearest
 from solver.evict.greedy.may_stay import lie_well, may_stay
 from solver.evict.greedy.node_offers import NodeOffers
 from solver.evict.greedy.shortfalls import Counts
 from solver.evict.greedy.sorts import MOVE, PREEMPT, RECLAIM
-from solver.place.place_gang import place_gang
+from solver.place.place_gang import place_unit, placed_counts
 from solver.problem.core_pods import least_core
 from solver.problem.gang_state import Standing
 from solver.problem.node_room import Ints, Places
@@ -140,9 +140,8 @@ class RoomMaking:
             for state in unit.states
         }
         self.step.work.unplace(mark)
-        if all(place_gang(self.step.work, state) for state in unit.states):
+        if place_unit(self.step.work, unit):
             return
-        self.step.work.unplace(mark)
         for state in unit.states:
             for i, hosts in found[state.key].items():
                 self.step.work.take(state, i, Counter(hosts))

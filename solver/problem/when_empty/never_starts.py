@@ -11,7 +11,6 @@ import numpy as np
 from models.why.reasons import Facts, Reason, Waiting
 from solver.problem.eligibility import spread_to_groups
 from solver.problem.gang_state import Standing, TreeNode, least_need
-from solver.problem.node_room import Bools
 from solver.problem.unit_kind import gang_kind, names_of
 from solver.problem.when_empty.possible_room import Possible
 from solver.shares.queue_tree import QueueTree
@@ -203,7 +202,7 @@ def _exceeds_every_domain(
     state: Standing, possible: Possible, topology: str, level: str
 ) -> Waiting | None:
     cells = possible.domains.cells(topology, level)
-    nodes = np.flatnonzero(_allowed_somewhere(state, possible))
+    nodes = np.flatnonzero(possible.shapes.allowed[possible.alike(state)].any(axis=0))
     sums = np.zeros((len(cells.names), len(possible.room.resources)), dtype=np.int64)
     np.add.at(sums, cells.of_node[nodes], possible.room.empty[nodes].clip(min=0))
     for column, name in enumerate(possible.room.resources):
@@ -233,10 +232,6 @@ def _rooms_of_domains(
     ]
     rows = np.unique(np.stack(columns, axis=1), axis=0)
     return [[int(number) for number in row] for row in rows[::-1]]
-
-
-def _allowed_somewhere(state: Standing, possible: Possible) -> Bools:
-    return np.asarray(possible.shapes.allowed[possible.alike(state)].any(axis=0))
 
 
 def _exceeds_quota(
