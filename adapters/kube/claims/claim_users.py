@@ -58,10 +58,12 @@ class ClaimUsers:
         """
         return self.templates.get(f"{pod.namespace}/{entry.template}")
 
-    def not_made(self, pod: PodRecord, entry: PodClaim) -> str:
+    def not_known(self, pod: PodRecord, entry: PodClaim) -> str:
         """
-        Say what keeps a claim from being there; nothing of a pod that is not either.
+        Say what keeps a claim from being known; nothing of a pod that is not there.
         """
+        if (claim := self.claim(pod, entry)) is not None:
+            return f"({claim.name}) cannot be read: {claim.unread}"
         if entry.claim:
             return f"({entry.claim}) does not exist"
         if self.template(pod, entry) is None and entry.template:

@@ -16,7 +16,7 @@ from adapters.kube.claims.device_reader import (
     DeviceTaint,
     thousandths,
 )
-from adapters.kube.objects.extended_asks import EXTENDED, IMPLICIT
+from adapters.kube.objects.extended_asks import IMPLICIT
 from adapters.kube.objects.fields import (
     FieldError,
     Json,
@@ -160,7 +160,8 @@ class DeviceClaim:
 
     ``selector`` says on which nodes that can be used.  ``users`` are the uids of those
     for whom it is reserved, ``owners`` of whom it was made for; an ``extended`` one for
-    the extended resources that its owner asks for.
+    the extended resources that its owner asks for.  ``unread`` is why the rest of it
+    cannot be read: of what it has then, only the devices that it names are known.
     """
 
     namespace: str
@@ -175,6 +176,7 @@ class DeviceClaim:
     owners: tuple[str, ...] = ()
     is_leaving: bool = False
     is_extended: bool = False
+    unread: str = ""
 
     @property
     def key(self) -> str:
@@ -332,61 +334,3 @@ def _constraint(raw: Json, place: str) -> Constraint:
         if said := text(raw, key, place):
             return Constraint(said, key == "distinctAttribute", requests)
     raise FieldError(place, "has neither matchAttribute nor distinctAttribute")
-
-
-def device_claim(raw: Raw, classes: Classes) -> DeviceClaim:
-    """
-    Read a claim; what it asks for and we do not know is its ``fault``.
-
-    Raises
-    ------
-    FieldError
-        When what it has cannot be read.
-    """
-    meta, status = mapping(raw, "metadata"), mapping(raw, "status")
-    spec, fault = None, ""
-    try:
-        spec = claim_spec(mapping(raw, "spec"), classes)
-    except FieldError as error:
-        fault = str(error)
-    has = status.get("allocation") is not None
-    given = mapping(status, "allocation", "status")
-    return DeviceClaim(
-        namespace=text(meta, "namespace", "metadata") or "default",
-        name=text(meta, "name", "metadata"),
-        uid=text(meta, "uid", "metadata"),
-        version=text(meta, "resourceVersion", "metadata"),
-        spec=spec,
-        fault=fault,
-        held=tuple(_held(given)) if has else None,
-        selector=mapping(given, "nodeSelector", "status.allocation") or None,
-        users=tuple(
-            text(each, "uid", "status.reservedFor")
-            for each in records(status, "reservedFor", "status")
-        ),
-        owners=tuple(
-            text(each, "uid", "metadata.ownerReferences")
-            for each in records(meta, "ownerReferences", "metadata")
-            if each.get("controller") is True
-        ),
-        is_leaving=meta.get("deletionTimestamp") is not None,
-        is_extended=mapping(meta, "annotations", "metadata").get(EXTENDED) == "true",
-    )
-
-
-def _held(given: Json) -> Iterator[HeldDevice]:
-    place = "status.allocation.devices.results"
-    results = records(mapping(given, "devices", place), "results", place)
-    for each in results:
-        if each.get("adminAccess") is True:
-            continue  # it takes nothing from others
-        named = tuple(text(each, key, place) for key in ("driver", "pool", "device"))
-        said = each.get("consumedCapacity")
-        consumed = None
-        if said is not None:
-            amounts = mapping(each, "consumedCapacity", place)
-            consumed = tuple(
-                (name, thousandths(value, f"{place}.consumedCapacity.{name}"))
-                for name, value in sorted(amounts.items())
-            )
-        yield HeldDevice(named, consumed)  # type: ignore[arg-type]

@@ -8,8 +8,8 @@ from adapters.kube.claims.allocation import allocation
 from adapters.kube.claims.dealing import dealt
 from adapters.kube.claims.device_choices import options_of
 from adapters.kube.claims.device_items import items_of
-from adapters.kube.claims.device_reading import DeviceReading
-from adapters.kube.claims.device_requests import claim_spec, device_claim
+from adapters.kube.claims.device_reading import DeviceReading, device_claim
+from adapters.kube.claims.device_requests import claim_spec
 from models.policy import Policy
 from solver.round import decide
 from solver.verify import verify

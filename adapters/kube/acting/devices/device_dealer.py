@@ -133,8 +133,8 @@ class DeviceDealer:
                         claim = self.now.reading.claim(raw)
                         key = claim.key
                         raws[key], claims[key] = raw, claim
-                    if key not in claims:
-                        found[step] = f"claim {entry.name} is not made yet"
+                    if key not in claims or claims[key].unread:
+                        found[step] = f"claim {entry.name} is not there to be read"
                         continue
                     there = uses.setdefault(key, [])
                     if there and there[0].step.node != step.node:

@@ -112,8 +112,8 @@ class ClaimedDevices:
         claim = self.users.claim(pod, entry)
         if entry.claim == "" or (entry.asked and claim is None):
             return ""
-        if claim is None:
-            return self.users.not_made(pod, entry)
+        if claim is None or claim.unread:
+            return self.users.not_known(pod, entry)
         if claim.is_leaving:
             return "is being deleted"
         is_made = bool(entry.template and pod.uid and claim.owners)

@@ -288,7 +288,10 @@ def _taken(
         first, *rest = sorted(wanting, key=_turn)
         for pod in rest:
             if pod.node is None:
-                what = f"is ReadWriteOncePod, and pod {first.key} has it"
+                has = f"pod {first.key} has it"
+                if first.node is None:
+                    has = f"pod {first.key} asks for it too, and goes first"
+                what = f"is ReadWriteOncePod, so only one pod can use it: {has}"
                 yield pod.key, f"claim {claim} {what}"
 
 

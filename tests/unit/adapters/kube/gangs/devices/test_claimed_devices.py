@@ -115,6 +115,16 @@ def test_a_node_offers_what_is_free_of_what_is_asked_for():
     assert {GPU_CLASS: 3} == offered(FOUR, *one, held)
 
 
+def test_a_claim_that_cannot_be_read_is_said_and_keeps_its_devices():
+    odd = {"consumedCapacity": {"memory": "much"}}
+    held = allocated(claim("q", asks("r", GPU_CLASS)), "gpu-0", "gpu-1", **odd)
+    raws = [FOUR, held, claims_of("q", "q"), *asking("p", asks("r", GPU_CLASS))]
+
+    assert {GPU_CLASS: 2} == offered(*raws)
+    assert {"p": "n"} == starts(*raws)
+    assert "claim q (q) cannot be read: status.allocation.devices" in why("q", *raws)
+
+
 def test_a_pod_that_runs_is_in_what_its_node_offers():
     raws = [
         allocated(claim("q", asks("r", GPU_CLASS)), "gpu-0", users=["q"]),

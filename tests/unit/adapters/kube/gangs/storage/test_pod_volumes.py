@@ -34,13 +34,16 @@ def test_of_two_pods_with_one_such_claim_the_older_may_start():
     found = refused(mounting("a", "2026-01-02T00:00:00Z"), mounting("b"))
 
     assert ["a"] == list(found)
-    assert "claim c is ReadWriteOncePod, and pod default/b has it" in found["a"]
+    assert "only one pod can use it: pod default/b asks for it too" in found["a"]
 
 
 def test_who_has_the_claim_keeps_it():
     there = mounting("z", "2026-02-01T00:00:00Z", nodeName="n", schedulerName="other")
 
-    assert ["a"] == list(refused(there, mounting("a")))
+    found = refused(there, mounting("a"))
+
+    assert ["a"] == list(found)
+    assert "only one pod can use it: pod default/z has it" in found["a"]
 
 
 def test_who_has_ended_has_no_claim():
@@ -75,4 +78,4 @@ def test_a_gang_that_needs_both_waits_with_the_field():
     job = obj("batch/v1", "Job", "two", "default", spec={"parallelism": 2})
     pods = [mounting(name, owner=owner) for name in ("two-0", "two-1")]
 
-    assert "ReadWriteOncePod" in refused(job, *pods)["two"]
+    assert "pod default/two-0 asks for it too" in refused(job, *pods)["two"]
