@@ -12,6 +12,7 @@ from adapters.loop.memory.held_gangs import HoldMemory
 from adapters.loop.memory.promises import Promise
 from adapters.machine.backoff import Backoff
 from models.gangs import Gang, MatchPolicy, PodPhase, is_complete, pod_sets
+from models.plan import Plan
 from models.receipt import Receipt
 from solver import is_live
 
@@ -27,19 +28,35 @@ class GangTable(dict[str, GangMemory]):
     """
     The memory of each gang, by its name.
 
-    ``stale_after`` is how many seconds a gang may stay in half by our fault.
+    ``stale_after`` is how many seconds a gang may stay in half by our fault.  Of those
+    that are shown as bound before they are nothing is noted meanwhile.
     """
 
     def __init__(self, stale_after: int, holds: HoldMemory) -> None:
         super().__init__()
         self._stale_after = stale_after
         self._holds = holds
+        self._begun: set[str] = set()
+        self._held: set[str] = set()
 
     def of(self, gang: Gang, now: float) -> GangMemory:
         """
         Give the memory of a gang; from now on there is one.
         """
         return self.setdefault(gang.key, GangMemory(born=now - gang.age, seen=now))
+
+    def begin(self, plan: Plan) -> None:
+        """
+        Hear what is bound from now on, and shown as bound before it is.
+        """
+        self._begun = {step.gang for step in plan.operations if step.op == "Bind"}
+
+    def forget_all(self) -> None:
+        """
+        Know of no gang.
+        """
+        self.clear()
+        self._begun, self._held = set(), set()
 
     def made_to_leave(self) -> dict[str, float]:
         """
@@ -71,7 +88,8 @@ class GangTable(dict[str, GangMemory]):
             self[gang.key] = held
             self._holds.forget((gang.key,))
         live = whole or is_live(gang)
-        if live:
+        is_shown = gang.key in self._begun | self._held
+        if live and not is_shown:
             self._holds.forget((gang.key,))
         below = not live and _runs(gang)
         if held is None:
@@ -80,11 +98,12 @@ class GangTable(dict[str, GangMemory]):
             held = self.of(gang, now)
         held.born, held.seen = held.born or born, now
         held.set_back(now, 2 * BIND_BACKOFF.longest)
-        self._note(gang, held, now, live=live, below=below)
-        held_for, held_first = self._holds.of(gang.key, now)
+        if not is_shown:
+            self._note(gang, held, now, live=live, below=below)
+        held_for, held_first = (0, None) if live else self._holds.of(gang.key, now)
         return replace(
             gang,
-            passed_over=_waited(held, now),
+            passed_over=0 if live else _waited(held, now),
             held_for=held_for,
             held_first=held_first,
             lent_by=held.lent_by,
@@ -124,6 +143,10 @@ class GangTable(dict[str, GangMemory]):
         """
         Note what became of binds; give those to be made again at the same places.
         """
+        self._begun.discard(gang.key)
+        self._held.discard(gang.key)
+        if any(receipt.result == "held" for receipt in receipts):
+            self._held.add(gang.key)
         receipts = [receipt for receipt in receipts if receipt.result != "held"]
         failed = [receipt for receipt in receipts if receipt.result != "done"]
         if not receipts:

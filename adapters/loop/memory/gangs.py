@@ -117,6 +117,7 @@ class Memory:
         starting = {line.name for line in plan.gangs if line.state == "Starting"}
         for key in starting & (self.gangs.keys() | lenders.keys()):
             self.gangs.of(gangs[key], now).lent_by = lenders.get(key, ())
+        self.gangs.begin(plan)
         self.held.note(plan.held, now)
         self._holds.planned(plan.paid_holds(), now)
         self.promises.planned(snapshot, plan, now)
@@ -208,7 +209,7 @@ class Memory:
         gangs, promises = document.get("gangs"), document.get("promises")
         led = document.get("first_led")
         self.first_led = float(led) if isinstance(led, int | float) else None
-        self.gangs.clear()
+        self.gangs.forget_all()
         lost = 0
         for key, said in gangs.items() if isinstance(gangs, Mapping) else ():
             if isinstance(said, Mapping):

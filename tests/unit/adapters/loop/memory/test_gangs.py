@@ -216,6 +216,24 @@ def test_once_satisfied_is_remembered():
     assert seen(memory, lost, NOW + 900).stale_since is None
 
 
+@pytest.mark.parametrize("is_held", [True, False])
+def test_what_is_only_shown_as_bound_has_not_started(is_held):
+    memory, once = Memory(), MatchPolicy.ONCE_SATISFIED
+    waits = gang("g", minimum=2, match_policy=once)
+    here, steps = snapshot(gangs=[waits]), binds("g", "n0", "n0")
+    memory.planned(here, plan(lines=[line("g", waiting=FULL)]), NOW)
+    memory.planned(here, plan(*steps), NOW + 40)
+    if is_held:
+        memory.carried_out(here, receipts(steps, "held", "held"), NOW + 41)
+        memory.planned(here, plan(), NOW + 42)
+    shown = gang("g", minimum=2, running=["n0", "n0"], match_policy=once)
+    seen(memory, shown, NOW + 50)
+    memory.carried_out(here, receipts(steps, "refused", "skipped"), NOW + 60)
+    after = seen(memory, waits, NOW + 70)
+
+    assert (False, 40) == (after.once_satisfied, after.passed_over)
+
+
 def test_another_gang_of_that_name_is_not_the_one_we_remember():
     memory = Memory()
     old = gang("g", minimum=1, age=3600)
