@@ -5,6 +5,7 @@ Binds that something else comes before: volumes that are made, or another binder
 from collections.abc import Callable, Mapping, Sequence
 
 from adapters.kube.acting.devices.bind_request_binder import BindRequestBinder
+from adapters.kube.acting.may_begin import HeldUnit, are_behind
 from adapters.kube.acting.operations import Deeds
 from adapters.kube.acting.volume_binder import Act, VolumeBinder
 from adapters.kube.watch.cache import Cache
@@ -73,16 +74,19 @@ class HeldBinds:
 
     def ended(self, name: str) -> Sequence[Receipt] | None:
         """
-        Give the receipts of a gang that was held in vain; none where it can go on.
+        Give the receipts of a gang that was held in vain; empty where it can go on.
         """
         ended = self._volumes.ended(name)
         return self._requests.ended(name) if ended is None else ended
 
-    def lacks(self, binds: Sequence[Operation]) -> bool:
+    def lacks(self, binds: Sequence[Operation], *, are_new: bool) -> bool:
         """
-        Tell whether something else comes before some binds.
+        Tell whether something comes before some binds, or their gang's start is held.
         """
-        return self._volumes.lacks(binds) or self._requests.lacks(binds)
+        if self._volumes.lacks(binds) or self._requests.lacks(binds):
+            return True
+        held: list[HeldUnit] = [*self._volumes.held, *self._requests.held]
+        return are_new and are_behind(held, binds)
 
     def begin(
         self, name: str, turn: Turn, binds: Sequence[Operation], run: Run
@@ -90,7 +94,7 @@ class HeldBinds:
         """
         Begin with what comes first, and hold the gang.
         """
-        if self._volumes.lacks(binds):
+        if self._volumes.lacks(binds) or are_behind(self._volumes.held, binds):
             return self._volumes.begin(name, turn, binds, run)
         return self._requests.begin(name, turn, binds, run)
 

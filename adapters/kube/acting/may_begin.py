@@ -2,8 +2,9 @@
 Gangs that are held: why one may not begin after all, by what there is of it now.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from adapters.kube.acting.operations import NO_ANSWER, Answer
 from adapters.loop.interfaces import Turn
@@ -11,7 +12,33 @@ from models.gangs import Gang, Group, MatchPolicy, Tree, pod_sets
 from models.plan import Operation
 from models.topology import TopologyDemand
 from models.why.reasons import Waiting
-from solver import standing
+from solver import is_live, standing
+
+
+class HeldUnit(Protocol):
+    """
+    Binds that are held together; their gangs do not run without one that ``starts``.
+    """
+
+    steps: tuple[Operation, ...]
+    starts: bool
+
+
+def are_behind(held: Iterable[HeldUnit], binds: Iterable[Operation]) -> bool:
+    """
+    Tell whether the start of any gang of some binds is held.
+    """
+    gangs = {step.gang for step in binds}
+    return any(
+        each.starts and any(step.gang in gangs for step in each.steps) for each in held
+    )
+
+
+def is_start(held: Turn) -> bool:
+    """
+    Tell whether gangs do not run without what is held, so that nothing goes before it.
+    """
+    return not all(map(is_live, held.snapshot.gangs))
 
 
 def why_not_begun(held: Turn, now: Mapping[str, Gang], pause: Waiting | None) -> Answer:

@@ -163,7 +163,7 @@ class ClusterSink:
             binds = [step for step in unit if step.op == "Bind"]
             ended = self._held.ended(name) if binds else None
             found |= {one.operation: one for one in ended or ()}
-            if ended is None and self._held.lacks(binds):
+            if not ended and self._held.lacks(binds, are_new=ended is None):
                 lacking[name] = binds
         held = {step for binds in lacking.values() for step in binds}
         now = [step for step in steps if step not in found and step not in held]

@@ -8,10 +8,10 @@ volumes do not come, or not in time, the claims are let go, and the gang waits a
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from adapters.kube.acting.claim_teller import ClaimTeller, ToldClaims
-from adapters.kube.acting.may_begin import why_not_begun
+from adapters.kube.acting.may_begin import are_behind, is_start, why_not_begun
 from adapters.kube.acting.operations import NO_ANSWER, Answer, Deeds
 from adapters.kube.acting.pod_claims import PodClaims
 from adapters.kube.objects.volume_records import ClaimRecord
@@ -34,8 +34,9 @@ class _HeldGang:
     """
     Binds of one gang, or gang group, that wait for volumes; it may grow meanwhile.
 
-    ``claims`` has the uids of those that its pods mount.  ``over`` is why it is given
-    up, ``result`` what its receipts then say.
+    ``claims`` has the uids of those that its pods mount.  Nothing of the gang goes
+    before one that ``starts`` it.  ``over`` is why it is given up, ``result`` what its
+    receipts then say.
     """
 
     name: str
@@ -44,8 +45,12 @@ class _HeldGang:
     since: float
     told: ToldClaims
     claims: dict[str, str]
+    starts: bool = field(init=False)
     over: str = ""
     result: Result = "again"
+
+    def __post_init__(self) -> None:
+        self.starts = is_start(self.turn)
 
 
 class VolumeBinder:
@@ -65,7 +70,7 @@ class VolumeBinder:
         self._claims = PodClaims(cache)
         self._teller = ClaimTeller(deeds, cache, self._claims)
         self._within = within
-        self._held: list[_HeldGang] = []
+        self.held: list[_HeldGang] = []
         self._ended: dict[str, _HeldGang] = {}
 
     @property
@@ -73,20 +78,20 @@ class VolumeBinder:
         """
         Walk the binds that wait for volumes.
         """
-        for held in (*self._held, *self._ended.values()):
+        for held in (*self.held, *self._ended.values()):
             yield from held.steps
 
     def clear(self) -> None:
         """
         Forget what was held: somebody else may have led since.
         """
-        self._held, self._ended = [], {}
+        self.held, self._ended = [], {}
 
     def turn(self, steps: Sequence[Operation]) -> None:
         """
         Begin with the binds of another plan.
         """
-        self._teller.turn(steps, (held.told for held in self._held))
+        self._teller.turn(steps, (held.told for held in self.held))
 
     def lacks(self, steps: Sequence[Operation]) -> bool:
         """
@@ -118,7 +123,7 @@ class VolumeBinder:
         if any(receipt.result != "done" for receipt in receipts):
             self._teller.let_go(held.told)
             return [_not_bound(receipt) for receipt in receipts]
-        self._held.append(held)
+        self.held.append(held)
         self._keep(held)
         message = "its claims name its node; it is bound once they have volumes"
         why = Waiting(Reason.WAITING_FOR_VOLUMES, {"detail": message})
@@ -131,7 +136,7 @@ class VolumeBinder:
         """
         Give up gangs that may not begin now, by what there is of them.
         """
-        for held in [*self._held]:
+        for held in [*self.held]:
             answer = why_not_begun(held.turn, gangs, pause)
             if answer != NO_ANSWER and not held.over:
                 held.result, held.over = answer
@@ -140,11 +145,14 @@ class VolumeBinder:
     def due(self) -> Turn | None:
         """
         Give the binds of a gang whose volumes are there, or do not come.
+
+        What it grew by while its start was held comes after that.
         """
-        for held in [*self._held]:
+        for at, held in enumerate([*self.held]):
             self._keep(held)
-            if self._is_over(held):
-                self._held.remove(held)
+            behind = are_behind(self.held[:at], held.steps)
+            if self._is_over(held) and (held.over or not behind):
+                self.held.remove(held)
                 self._ended[held.name] = held
                 self._give_up_rest(held)
                 return held.turn
@@ -152,19 +160,19 @@ class VolumeBinder:
 
     def _give_up_rest(self, held: _HeldGang) -> None:
         """
-        Give up what a gang grew by while it was held, where it is given up itself.
+        Give up what a gang grew by while its start was held, where that is given up.
         """
-        for other in self._held if held.over else ():
-            if other.name == held.name:
+        for other in self.held if held.over else ():
+            if held.starts and other.name == held.name:
                 other.over, other.result = held.over, held.result
 
     def ended(self, name: str) -> Sequence[Receipt] | None:
         """
-        Give the receipts of a gang that was given up; none where it may be bound now.
+        Give the receipts of a gang that was given up; empty where it may be bound now.
         """
         held = self._ended.pop(name, None)
         if held is None or not held.over:
-            return None
+            return None if held is None else ()
         self._teller.let_go(held.told)
         return [
             Receipt(operation=step, result=held.result, message=held.over)

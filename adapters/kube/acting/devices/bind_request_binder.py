@@ -55,7 +55,7 @@ class BindRequestBinder:
         self._groups = GpuGroups(cache)
         self._gangs = HandedGangs(cache, self._groups, within)
         self._now = now
-        self._held: list[HandedGang] = []
+        self.held: list[HandedGang] = []
         self._ended: dict[str, HandedGang] = {}
 
     @property
@@ -63,14 +63,14 @@ class BindRequestBinder:
         """
         Walk the binds that wait for the binder.
         """
-        for held in (*self._held, *self._ended.values()):
+        for held in (*self.held, *self._ended.values()):
             yield from held.steps
 
     def clear(self) -> None:
         """
         Forget what was held: somebody else may have led since.
         """
-        self._held, self._ended = [], {}
+        self.held, self._ended = [], {}
 
     def turn(self) -> None:
         """
@@ -113,12 +113,12 @@ class BindRequestBinder:
         groups = {step.pod: self._groups.of(step) for step in shared}
         now = self._deeds.clock()
         held = HandedGang(name, turn.of(steps), tuple(steps), now, groups)
-        busy = self._gangs.busy(self._held, self._groups.requests())
+        busy = self._gangs.busy(self.held, self._groups.requests())
         first = self._gangs.next(held, busy)
         _take(held, carry_out(first, lambda step: self._ask(held, step)))
         if held.over:
             return self._given_up(held)
-        self._held.append(held)
+        self.held.append(held)
         self._keep(held)
         message = "KAI's binder was asked to bind it"
         why = Waiting(Reason.WAITING_FOR_DEVICES, {"detail": message})
@@ -131,7 +131,7 @@ class BindRequestBinder:
         """
         Give up gangs that may not begin now, unless the binder has begun to bind them.
         """
-        for held in [*self._held]:
+        for held in [*self.held]:
             answer = why_not_begun(held.turn, gangs, pause)
             if answer != NO_ANSWER and not any(map(self.is_bound, held.steps)):
                 held.give_up(answer[1], answer[0])
@@ -143,12 +143,10 @@ class BindRequestBinder:
 
         Requests whose turn has come are written meanwhile, so many at a time.
         """
-        if not self._held:
-            return None
-        requests = self._groups.requests()
-        busy = self._gangs.busy(self._held, requests)
+        requests = self._groups.requests() if self.held else {}
+        busy = self._gangs.busy(self.held, requests)
         left = _AT_A_TIME
-        for held in [*self._held]:
+        for held in [*self.held]:
             self._gangs.look(held, requests, self._deeds.clock())
             for step in held.steps:
                 answer = self._deeds.why_not_there(step)
@@ -159,18 +157,20 @@ class BindRequestBinder:
                 left -= len(some)
                 _take(held, [self._ask(held, step) for step in some])
             self._keep(held)
-            if held.over or self._gangs.is_done(held):
-                self._held.remove(held)
+            if held.over or self._gangs.is_done(held, self.held):
+                self.held.remove(held)
                 self._ended[held.name] = held
+                held.give_up_with_it(self.held)
                 return held.turn
         return None
 
     def ended(self, name: str) -> list[Receipt] | None:
         """
-        Give the receipts of a gang that was given up; none where the rest is bound now.
+        Give the receipts of a gang that was given up; empty where the rest is bound.
         """
-        held = self._ended.pop(name, None)
-        return self._given_up(held) if held is not None and held.over else None
+        if (held := self._ended.pop(name, None)) is None:
+            return None
+        return self._given_up(held) if held.over else []
 
     def sweep(self) -> None:
         """

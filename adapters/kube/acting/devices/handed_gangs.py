@@ -2,10 +2,11 @@
 Gangs that wait for KAI's binder: whose turn it is, and what became of them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapters.kube.acting.devices.gpu_groups import GpuGroups
+from adapters.kube.acting.may_begin import are_behind, is_start
 from adapters.kube.objects.bind_requests import BindRequestRecord
 from adapters.kube.watch.cache import Cache
 from adapters.loop.interfaces import Turn
@@ -21,8 +22,8 @@ class HandedGang:
     The binds of one gang, or gang group, that wait for KAI's binder.
 
     ``groups`` are those of the pods that share GPUs, ``asked`` the pods for which a
-    request was written.  ``over`` is why it is given up, ``result`` what its receipts
-    then say.
+    request was written.  Nothing of the gang goes before one that ``starts`` it.
+    ``over`` is why it is given up, ``result`` what its receipts then say.
     """
 
     name: str
@@ -31,8 +32,12 @@ class HandedGang:
     since: float
     groups: Mapping[str, tuple[str, ...]]
     asked: set[str] = field(default_factory=set)
+    starts: bool = field(init=False)
     over: str = ""
     result: Result = "again"
+
+    def __post_init__(self) -> None:
+        self.starts = is_start(self.turn)
 
     def give_up(self, why: str, result: Result) -> None:
         """
@@ -40,6 +45,14 @@ class HandedGang:
         """
         if not self.over:
             self.over, self.result = why, result
+
+    def give_up_with_it(self, waiting: Iterable["HandedGang"]) -> None:
+        """
+        Give up what the gang grew by while its start was held, where that is given up.
+        """
+        for other in waiting if self.over and self.starts else ():
+            if other.name == self.name:
+                other.give_up(self.over, self.result)
 
 
 class HandedGangs:
@@ -59,10 +72,14 @@ class HandedGangs:
         pod = self._groups.pod(step)
         return pod is not None and pod.node == step.node
 
-    def is_done(self, held: HandedGang) -> bool:
+    def is_done(self, held: HandedGang, waiting: Sequence[HandedGang]) -> bool:
         """
         Tell whether the binder has bound all that it was asked for.
+
+        What a gang grew by while its start was held comes after that.
         """
+        if are_behind(waiting[: waiting.index(held)], held.steps):
+            return False
         return all(self.is_bound(s) for s in held.steps if s.pod in held.groups)
 
     def next(self, held: HandedGang, busy: set[str]) -> list[Operation]:

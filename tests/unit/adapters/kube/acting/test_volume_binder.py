@@ -15,7 +15,7 @@ from adapters.kube.objects.volume_records import NO_PROVISIONER
 from adapters.kube.watch.cache import Cache
 from adapters.loop.interfaces import Turn
 from adapters.loop.memory.gangs import Memory
-from models.gangs import PodPhase
+from models.gangs import Gang, PodPhase
 from models.why.reasons import Reason, Waiting
 from tests.adapters.kube.api_server import NODES, PODS
 from tests.helpers.build import bind, gang, leaf, plan, required, snapshot
@@ -53,7 +53,7 @@ class Stage:
         raw = raw_pod(f"g-{i}")
         raw["spec"] |= spec
         of = {"claimName": claim or f"c{i}"}
-        raw["spec"]["volumes"] = [{"name": "v", "persistentVolumeClaim": of}]
+        raw["spec"].setdefault("volumes", [{"name": "v", "persistentVolumeClaim": of}])
         self.api.put(pod_path(f"g-{i}"), raw)
         self.cache.shelf(PODS).put(f"default/g-{i}", 1, pod_record(raw), "1")
 
@@ -125,9 +125,10 @@ class Stage:
             shelf = self.cache.shelf(CLAIMS)
             shelf.put(f"default/c{i}", int(version), raw, version)
 
-    def begin(self, *pods: int) -> list[str]:
+    def begin(self, *pods: int, there: Gang | None = None) -> list[str]:
         steps = [STEPS[i] for i in pods] or STEPS
-        turn = Turn(snapshot(gangs=[gang("g", minimum=2)]), plan(*steps), (), "r")
+        gangs = [there or gang("g", minimum=2)]
+        turn = Turn(snapshot(gangs=gangs), plan(*steps), (), "r")
         self.sink.hold(turn)
         return self.results(turn)
 
@@ -365,6 +366,31 @@ def test_a_gang_that_grows_while_it_is_held_is_bound_whole(stage):
     assert ["done"] == first
     assert ["done"] == stage.results(stage.sink.due())
     assert ["n0", "n1"] == stage.nodes
+
+
+@pytest.mark.parametrize("comes", [True, False])
+def test_what_has_no_claim_waits_for_its_gang_that_is_held(stage, comes):
+    stage.pod(1, volumes=[])
+    stage.begin(0)
+    grown = stage.begin(1)
+    stage.hear(0)
+    early = stage.sink.due()
+    stage.claim(0)
+    if comes:
+        stage.bound(0)
+    ends = [stage.results(stage.sink.due()) for _ in range(2)]
+
+    assert (["held"], None) == (grown, early)
+    assert [["done" if comes else "refused"]] * 2 == ends
+    assert (["n0", "n1"] if comes else [None, None]) == stage.nodes
+
+
+def test_a_gang_that_runs_grows_by_a_pod_while_another_waits_for_its_volume(stage):
+    stage.pod(1, volumes=[])
+    runs = gang("g", minimum=1, replicas=3, running=["n0"])
+    stage.begin(0, there=runs)
+
+    assert ["done"] == stage.begin(1, there=runs)
 
 
 def test_what_a_gang_grew_by_is_given_up_with_it(stage):

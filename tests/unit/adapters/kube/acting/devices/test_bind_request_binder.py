@@ -58,6 +58,14 @@ class Stage:
         shelf = self.cache.shelf(PODS)
         shelf.put(f"default/g-{i}", version, pod_record(raw), str(version))
 
+    def whole(self, i: int) -> None:
+        """
+        Make a pod of the gang that asks for a whole GPU.
+        """
+        raw = pod(f"g-{i}", gpus=1, meta={"uid": f"uid-g-{i}"})
+        self.api.put(pod_path(f"g-{i}"), raw)
+        self.cache.shelf(PODS).put(f"default/g-{i}", 99, pod_record(raw), "99")
+
     def hear(self, **phases: str) -> None:
         """
         Let the cache hear of all requests, with what the binder said of some.
@@ -243,3 +251,23 @@ def test_a_gang_that_needs_more_is_given_up_unless_the_binder_has_begun(
     if ended is not None:
         assert ["again"] * 4 == stage.results(ended)
         assert {} == stage.asked
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_what_shares_no_gpu_waits_for_its_gang_that_is_handed_over(stage, fails):
+    stage.begin()
+    stage.hear()
+    stage.whole(4)
+    step = bind("g-4", "n", uid="uid-g-4")
+    turn = Turn(snapshot(gangs=[gang("g", minimum=4)]), plan(step), (), "s")
+    stage.sink.hold(turn)
+    grown = stage.results(turn)
+    if fails:
+        stage.hear(g_0="Failed")
+    else:
+        for i in range(4):
+            stage.pod(i, nodeName="n")
+    ends = [stage.results(stage.sink.due()) for _ in range(2)]
+
+    assert ["held"] == grown
+    assert [["refused" if fails else "done"] * n for n in (4, 1)] == ends
