@@ -174,7 +174,8 @@ def bounds_for(run: Run, metrics: Iterable[Mapping[str, Any]]) -> dict[str, Any]
     """
     jobs = jobs_of(run)
     memory = max((node.gpu_memory for node in run.floor.nodes), default=0)
-    bounds = bounds_of(jobs, run.floor.gpus, run.every, memory).document(run.seed)
+    known = bounds_of(jobs, run.floor.gpus, run.every, memory, evictions=run.evictions)
+    bounds = known.document(run.seed)
     if all(each["jobs"]["done"] == len(jobs) for each in metrics):
         return bounds
     kept = {"seed"} if run.until is not None else {"seed", "used"}
@@ -183,28 +184,37 @@ def bounds_for(run: Run, metrics: Iterable[Mapping[str, Any]]) -> dict[str, Any]
 
 def _engine(run: Run, recorder: Recorder) -> Engine:
     strategy = STRATEGIES[run.strategy]
+    jobs: Sequence[Job] = jobs_of(run)
+    timed = strategy.needs_estimates
     rules = Rules(
         every=run.every,
         evictions=run.evictions and strategy.fair,
         saves=run.saves,
         estimates=run.estimates is not None,
         look=strategy.look,
-        timeless=strategy.timeless,
+        timeless=strategy.timeless and not (timed and any(map(_outruns, jobs))),
         bucket=run.bucket,
     )
     policy = policy_of(strategy, run.policy, evictions=run.evictions)
     policy = policy.model_copy(update={"seed": run.policy.seed + run.seed})
-    jobs: Sequence[Job] = jobs_of(run)
     world: World
     if strategy.pieces:
         world, jobs = _pieces(run, jobs, policy, rules, recorder)
     else:
         world = World(jobs, run.floor, policy, rules, recorder.ended)
-    timed = policy.limits.seconds is not None
     last = jobs[-1].submit if jobs else 0
     world.meter.horizon = last if run.until is None else min(last, run.until)
-    planner = planner_of(strategy, monotonic, timed=timed)
+    in_seconds = policy.limits.seconds is not None
+    planner = planner_of(strategy, monotonic, timed=in_seconds)
     return Engine(jobs, world, planner, recorder)
+
+
+def _outruns(job: Job) -> bool:
+    """
+    Tell whether a job, or an attempt that fails, runs for longer than was said.
+    """
+    longest = max(job.duration, *job.failures, 0)
+    return job.estimate is not None and longest > job.estimate
 
 
 def _pieces(

@@ -20,7 +20,8 @@ class Strategy:
 
     ``look`` is what it is shown of the line; without ``fair`` no nodes are held for
     heads and nobody leaves; ``pieces`` are pods that know no gang.  What is
-    ``timeless`` decides the same again where nobody came or ended.
+    ``timeless`` decides the same again where nobody came or ended, and nobody runs for
+    longer than was said.
     """
 
     decides: str
@@ -35,7 +36,7 @@ STRATEGIES: Mapping[str, Strategy] = {
     "solver": Strategy(decides="solver", fair=True),
     "greedy": Strategy(decides="greedy", fair=True),
     "fifo": Strategy(decides="fifo", look="all", timeless=True),
-    "easy": Strategy(decides="easy", look="all", needs_estimates=True),
+    "easy": Strategy(decides="easy", look="all", timeless=True, needs_estimates=True),
     "conservative": Strategy(
         decides="conservative", look="all", timeless=True, needs_estimates=True
     ),

@@ -8,6 +8,7 @@ counts.  Rounds are not relaxed: nothing starts between two of them.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from statistics import fmean
 
 from models.devices.gpu_counts import shares_held
 from models.resources import SHARES_PER_GPU
@@ -40,11 +41,21 @@ class ScheduleBounds:
         }
 
 
+NOTHING = ScheduleBounds(mean_jct=0, mean_wait=0, median_wait=0, makespan=0, used=0)
+
+
 def bounds_of(
-    jobs: Sequence[Job], gpus: int, every: int, memory: int = 0
+    jobs: Sequence[Job],
+    gpus: int,
+    every: int,
+    memory: int = 0,
+    *,
+    evictions: bool = False,
 ) -> ScheduleBounds:
     """
-    Bound what can be reached without failures and evictions.
+    Bound what can be reached.
+
+    Attempts that fail or are evicted use GPUs, and what follows them is no wait.
 
     Parameters
     ----------
@@ -56,26 +67,31 @@ def bounds_of(
         Seconds between rounds, 0 if a round follows every event.
     memory
         Of the largest GPU, on which a part with memory counts least.
+    evictions
+        Whether attempts may be evicted.
     """
     if not jobs:
-        return ScheduleBounds(
-            mean_jct=0, mean_wait=0, median_wait=0, makespan=0, used=0
-        )
+        return NOTHING
     first = [-(-job.submit // every) * every if every else job.submit for job in jobs]
     least = sorted(at - job.submit for at, job in zip(first, jobs, strict=True))
-    durations = sum(job.duration for job in jobs) / len(jobs)
-    waits = sum(least) / len(jobs)
+    durations, waits = fmean(job.duration for job in jobs), fmean(least)
     work = [_least(job, memory) * job.duration for job in jobs]
-    fluid = shortest_first(jobs, work, gpus)
-    mean_jct = max(durations + waits, fluid)
-    longest = max(at + job.duration for at, job in zip(first, jobs, strict=True))
+    mean_jct = max(durations + waits, shortest_first(jobs, work, gpus))
     return ScheduleBounds(
         mean_jct=mean_jct,
-        mean_wait=mean_jct - durations,
+        mean_wait=waits if evictions or _fail(jobs) else mean_jct - durations,
         median_wait=least[(len(least) - 1) // 2],
-        makespan=max(longest, _by_area(jobs, work, gpus)),
-        used=_most_used(jobs, gpus),
+        makespan=max(_longest(jobs, first), _by_area(jobs, work, gpus)),
+        used=_most_used(jobs, gpus, evictions=evictions),
     )
+
+
+def _fail(jobs: Sequence[Job]) -> bool:
+    return any(job.failures for job in jobs)
+
+
+def _longest(jobs: Sequence[Job], first: Sequence[int]) -> int:
+    return max(at + job.duration for at, job in zip(first, jobs, strict=True))
 
 
 def _least(job: Job, memory: int) -> int:
@@ -134,20 +150,21 @@ def _by_area(jobs: Sequence[Job], needs: Sequence[int], gpus: int) -> int:
     return best
 
 
-def _most_used(jobs: Sequence[Job], gpus: int) -> float:
+def _most_used(jobs: Sequence[Job], gpus: int, *, evictions: bool) -> float:
     """
     Give the largest part of GPU time up to the last submission that jobs can use.
 
     Up to any moment no more is done than was submitted before it, and from then on no
-    more than all GPUs do.
+    more than all GPUs do.  Nobody knows how long evicted attempts run.
     """
     span = jobs[-1].submit
     if not span or not gpus:
         return 1.0
     submitted, shares = 0, gpus * SHARES_PER_GPU
-    least = span * shares
+    possible, least = 0, span * shares
     for job in jobs:
         least = min(least, submitted + shares * (span - job.submit))
-        submitted += job.shares * job.duration
-    possible = sum(job.shares * min(job.duration, span - job.submit) for job in jobs)
+        runs = span if evictions else job.duration + sum(job.failures)
+        submitted += job.shares * runs
+        possible += job.shares * min(runs, span - job.submit)
     return min(1.0, min(least, submitted, possible) / (span * shares))

@@ -136,7 +136,7 @@ class WorldSink:
         world.held.note(plan.held, world.now)
         if world.rules.timeless:
             return None
-        if world.rules.estimates or world.usage.half_life is not None:
+        if world.rules.every and (world.rules.estimates or world.usage.half_life):
             return world.now
         eases = world.held.eases_in(waiting.window, world.now)
         found = [self.source.next_late()]

@@ -15,7 +15,7 @@ from adapters.replay.measures.lower_bounds import bounds_of
 from adapters.replay.play import bounds_for, jobs_of, play
 from adapters.replay.players import STRATEGIES
 from models.policy import Policy
-from tests.helpers.played import files, rows, run, some_jobs, table
+from tests.helpers.played import files, job, rows, run, some_jobs, table
 
 GANGS = [name for name, how in STRATEGIES.items() if not how.pieces]
 
@@ -73,6 +73,34 @@ def test_no_schedule_passes_the_bounds(tmp_path, strategy):
         assert bounds.mean_jct <= metrics["jct"]["mean"]
         assert bounds.makespan <= metrics["makespan"]
     assert metrics["gpus"]["used"] <= bounds.used + 1e-6
+
+
+def test_attempts_that_fail_use_gpus_and_make_no_wait(tmp_path):
+    line = [
+        job("fails", duration=100, gpus=8, failures=(100, 100, 100)),
+        job("last", submit=400, duration=1, gpus=0),
+    ]
+    here = run(line, cluster="1x8", every=0)
+    metrics = play(here, tmp_path)["metrics"]
+    (bounds,) = [bounds_for(here, [metrics])]
+
+    assert 1.0 == metrics["gpus"]["used"] == bounds["used"]
+    assert 0.0 == metrics["wait"]["mean"] == bounds["meanWait"]
+
+
+def test_who_is_evicted_has_had_its_first_start(tmp_path):
+    line = [
+        job("low", duration=1000, gpus=8, priority=0),
+        job("high", submit=1, duration=100, gpus=8, priority=9),
+        job("last", submit=900, duration=1, gpus=0),
+    ]
+    here = run(line, cluster="1x8", every=0, evictions=True)
+    metrics = play(here, tmp_path)["metrics"]
+    bounds = bounds_for(here, [metrics])
+
+    assert 1 == metrics["lost"]["evictions"]
+    assert bounds["meanWait"] <= metrics["wait"]["mean"] < 1
+    assert metrics["gpus"]["used"] <= bounds["used"]
 
 
 @pytest.mark.parametrize("until", [None, 10_000, 10**7])

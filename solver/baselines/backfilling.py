@@ -1,5 +1,7 @@
 """
-Conservative backfilling: everybody in line has a reservation, and nobody delays one.
+Backfilling: who waits passes others where that delays nobody who has a reservation.
+
+Conservative backfilling reserves for everybody in line, EASY for the first who waits.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,12 +23,26 @@ _Bans = dict[tuple[str, int], tuple[int, ...]]
 def plan_conservatively(problem: Problem, budget: Budget) -> Outcome:
     """
     Give everybody, the oldest first, the first room for as long as they run.
+    """
+    return _plan(problem, budget, reserved=len(problem.units))
 
-    Whose room is there now starts.  Reservations are made anew in each round: the same
-    again where run times are exact.  Nothing grows while anybody waits.
+
+def plan_easy(problem: Problem, budget: Budget) -> Outcome:
+    """
+    Start the oldest first, and behind one that does not fit what does not delay it.
+    """
+    return _plan(problem, budget, reserved=1)
+
+
+def _plan(problem: Problem, budget: Budget, *, reserved: int) -> Outcome:
+    """
+    Start whose room is there now; so many of those who wait have a reservation.
+
+    Reservations are made anew in each round: the same again where run times are exact.
+    Nothing grows while anybody waits.
     """
     line = by_age(problem.units)
-    given = _starting_now(problem, line)
+    given = _starting_now(problem, line, reserved)
     shapes = kept_off(problem.shapes, _bans(problem, line, given))
     work = RoundState(replace(problem, shapes=shapes))
     for plain in (True, False):
@@ -39,7 +55,7 @@ def plan_conservatively(problem: Problem, budget: Budget) -> Outcome:
     return replace(outcome_of(problem, work, budget), first_in_line=first)
 
 
-def _starting_now(problem: Problem, line: Sequence[Unit]) -> Given:
+def _starting_now(problem: Problem, line: Sequence[Unit], reserved: int) -> Given:
     """
     Reserve in the order of the line until nobody behind could start now.
     """
@@ -49,11 +65,15 @@ def _starting_now(problem: Problem, line: Sequence[Unit]) -> Given:
     for at, unit in enumerate(line):
         if at > last:
             break
+        if not reserved and not book.could_start_now(unit):
+            continue
         found = book.first(unit)
-        if found is None:
+        if found is None or (found.start and not reserved):
             continue
         book.take(unit, found)
-        if not found.start:
+        if found.start:
+            reserved -= 1
+        else:
             given[unit.key] = found
             last = _last_who_could(book, line)
     return given
