@@ -2,7 +2,8 @@
 An observation: what each round would have started, beside what another scheduler bound.
 
 Only what changed since the round before is written, one JSON object a line, so that a
-quiet cluster costs nothing.  Nothing is decided here, and nothing is written elsewhere.
+quiet cluster costs nothing; who begins to look, and each file, names all gangs once.
+Nothing is decided here, and nothing is written elsewhere.
 """
 
 import time
@@ -10,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +49,11 @@ Said = Callable[[Iterable[str]], str]
 @dataclass(slots=True)
 class _WrittenGang:
     """
-    A gang as it was written last, and the uids of its pods that ran then.
+    A gang as it was written last, the uids of its pods that ran then, when it came.
     """
 
     wrote: Mapping[str, Any]
+    came: float
     running: frozenset[str] = frozenset()
     started: str = ""
 
@@ -132,7 +134,7 @@ class Observer:
         self._policy = policy
         self._known: dict[str, _WrittenGang] = {}
         self._since = _Since()
-        self._wrote_at = 0.0
+        self._wrote_at, self._begins = 0.0, True
 
     def ticked(self) -> None:
         """
@@ -146,7 +148,7 @@ class Observer:
         if not is_leader:
             self.ended()
         self._known.clear()
-        self._wrote_at = 0.0
+        self._wrote_at, self._begins = 0.0, True
 
     def ended(self) -> None:
         """
@@ -226,7 +228,7 @@ class Observer:
             here.add(gang.key)
             known = self._known.get(gang.key)
             was = {} if known is None else known.wrote
-            change = self._change(gang, lines[gang.key], left)
+            change = self._change(gang, lines[gang.key], left, turn.began)
             if change.get("whole") and was.get("plan") == _WAITS:
                 change = {**change, "why": before.of(gang.key)}
             if change:
@@ -239,7 +241,7 @@ class Observer:
             yield {"gang": key, "gone": True}
 
     def _change(
-        self, gang: Gang, line: GangLine, left: Counter[str]
+        self, gang: Gang, line: GangLine, left: Counter[str], began: float
     ) -> Mapping[str, Any]:
         known = self._known.get(gang.key)
         pods = [pod for leaf in pod_sets(gang.tree) for pod in leaf.pods]
@@ -251,7 +253,7 @@ class Observer:
             left[gang.key] += gone
         now = {**_facts(gang, line), **self._standing(gang, line, running, known)}
         if known is None:
-            self._known[gang.key] = _WrittenGang(now, running)
+            self._known[gang.key] = _WrittenGang(now, began - gang.age, running)
             return {"age": gang.age, **now}
         self._since.evicted -= known.running - running
         before, known.wrote, known.running = known.wrote, now, running
@@ -297,8 +299,25 @@ class Observer:
             "left": dict(sorted(left.items())),
             "evicts": evicts,
         }
-        self._file.append(_head(turn, self._schedulers, since) | changed)
-        self._since = _Since(evicted=since.evicted)
+        record = _head(turn, self._schedulers, since) | changed
+        restated = partial(_restated, record, self._known, turn.began)
+        self._file.append(restated() if self._begins else record, restated)
+        self._begins, self._since = False, _Since(evicted=since.evicted)
+
+
+def _restated(
+    record: Mapping[str, Any], known: Mapping[str, _WrittenGang], now: float
+) -> dict[str, Any]:
+    """
+    Give a record that names all gangs there are, with all that is known of each.
+    """
+    gangs = {
+        key: {"gang": key, "age": int(now - gang.came), **gang.wrote}
+        for key, gang in known.items()
+    }
+    for change in record["gangs"]:
+        gangs[change["gang"]] = {**gangs.get(change["gang"], {}), **change}
+    return {**record, "begins": True, "gangs": [*gangs.values()]}
 
 
 def _evictions(plan: Plan, known: set[str]) -> Iterable[dict[str, Any]]:

@@ -7,7 +7,7 @@ by a crash is passed over.
 
 import json
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -68,16 +68,22 @@ class RoundFile:
     size: int = KEPT_BYTES
     files: int = KEPT_FILES
 
-    def append(self, record: Mapping[str, Any]) -> None:
+    def append(
+        self,
+        record: Mapping[str, Any],
+        first: Callable[[], Mapping[str, Any]] | None = None,
+    ) -> None:
         """
-        Write one record.  A disk that does not take it is logged, and stops nothing.
+        Write one record; where it begins a file, what is ``first`` there instead.
+
+        A disk that does not take it is logged, and stops nothing.
         """
-        line = json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
-        data = line.encode()
+        data = _line(record)
         try:
             written = self._opened()
             if written and written + len(data) > self.size:
                 self._rotate()
+                data = data if first is None else _line(first())
             with self.path.open("ab") as stream:
                 stream.write(data)
         except OSError as error:
@@ -106,6 +112,11 @@ class RoundFile:
             if older.exists():
                 older.replace(numbered(self.path, number))
         self.path.unlink(missing_ok=True)  # where only one file is kept
+
+
+def _line(record: Mapping[str, Any]) -> bytes:
+    line = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    return f"{line}\n".encode()
 
 
 def numbered(path: Path, number: int) -> Path:

@@ -8,12 +8,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from math import inf
 from typing import Any
 
 SAME = 2.0
 """
 The seconds within which two moments are the same: a round takes as long to see both.
 """
+_SAME_BIRTH = 5.0
 _HOUR = 3600.0
 _WOULD = "Starting"
 _WOULD_AFTER = "Reserved"
@@ -160,6 +162,8 @@ def folded(records: Iterable[Mapping[str, Any]]) -> Observed | None:
         now = moment_of(record)
         if found is None:
             found = _begun(record, now)
+        if record.get("begins"):
+            _look_anew(alive, record["gangs"], now, last=found.end)
         found.end, found.nodes = now, record["nodes"]
         found.gpus = record["gpus"]["total"]
         found.rounds += record["rounds"]
@@ -198,6 +202,26 @@ def _begun(record: Mapping[str, Any], now: float) -> Observed:
         versions=record["versions"],
         strategy=record["strategy"],
     )
+
+
+def _look_anew(
+    alive: dict[str, GangStory],
+    gangs: Iterable[Mapping[str, Any]],
+    now: float,
+    *,
+    last: float,
+) -> None:
+    """
+    End those that went while nobody looked: when somebody ``last`` did.
+
+    Of another gang of that name the age says so.
+    """
+    came = {x["gang"]: now - x["age"] for x in gangs if "age" in x}
+    for name, story in [*alive.items()]:
+        if abs(came.get(name, inf) - story.came) > _SAME_BIRTH:
+            story.gone = last
+            story.end(last)
+            del alive[name]
 
 
 def _hear(

@@ -249,3 +249,39 @@ def test_who_is_gone_with_its_gang_is_counted_too(watch):
     watch.see(6, runs("other"))
 
     assert {"default/g": 2} == dict(watch.story().left)
+
+
+def test_who_went_while_nobody_looked_waited_until_somebody_last_did(watch):
+    watch.see(0, waits(), waits("h"), size=2)
+    watch.see(600, waits(), waits("h", age=600), size=2)
+    watch.observer.leading(is_leader=True)
+    watch.see(3600, waits("h", age=3600))
+    watch.see(7200, waits("h", age=7200), gang("new", minimum=9))
+
+    assert 600 == watch.gang("g").earlier(START + 7200)
+    assert 7200 == watch.gang("h").earlier(START + 7200)
+
+
+def test_another_gang_of_a_name_that_came_while_nobody_looked_is_another_one(watch):
+    watch.see(0, waits(age=100))
+    watch.observer.leading(is_leader=True)
+    watch.see(3600, waits(age=60))
+
+    assert [START - 100, START + 3540] == [g.came for g in watch.story().gangs]
+
+
+def test_gangs_are_known_after_the_first_file_of_a_long_record_is_gone(watch):
+    watch.observer = Observer(
+        RoundFile(watch.path, size=2_000, files=2),
+        ["other"],
+        lambda _: watch.says,
+        Policy(),
+    )
+    for moment in range(0, 36_000, 600):
+        there = runs("there", age=moment), gang("g", minimum=2, gpus=8, age=moment)
+        watch.see(moment, *there, gang(f"n{moment}", minimum=1, gpus=9), size=3)
+    found = watch.gang("g")
+
+    assert START < watch.story().begin
+    assert (START, 16, 2) == (found.came, found.gpus, found.minimum)
+    assert watch.gang("there").was_whole
