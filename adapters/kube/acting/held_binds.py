@@ -26,6 +26,7 @@ class HeldBinds:
     """
 
     def __init__(self, deeds: Deeds, cache: Cache) -> None:
+        self._cache = cache
         self._whole = deeds.devices.whole
         self._volumes = VolumeBinder(deeds, cache)
         self._requests = BindRequestBinder(deeds, cache)
@@ -41,6 +42,8 @@ class HeldBinds:
         """
         Forget what was held: somebody else may have led since.
         """
+        for step in (*self._volumes.steps, *self._requests.steps):
+            self._cache.forget(step.pod)
         self._volumes.clear()
         self._requests.clear()
 

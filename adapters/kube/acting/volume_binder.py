@@ -27,6 +27,9 @@ WITHIN = 600.0
 The seconds that volumes may take, as the scheduler of Kubernetes has it.
 """
 _HOLD = 60.0
+"""
+The seconds beyond them for which its pods count as bound unless it ends before.
+"""
 
 
 @dataclass(slots=True, eq=False)
@@ -183,8 +186,9 @@ class VolumeBinder:
         """
         Let the pods count as bound for a while longer.
         """
+        seconds = self._within + _HOLD
         for step in held.steps:
-            self._cache.assume(step.pod, step.uid or "", step.node, _HOLD)
+            self._cache.assume(step.pod, step.uid or "", step.node, seconds)
 
     def _told(self, held: _HeldGang, step: Operation) -> Answer:
         """

@@ -32,6 +32,9 @@ WITHIN = 300.0
 The seconds that the binder may take for a gang; it waits for pods that keep GPUs.
 """
 _HOLD = 60.0
+"""
+The seconds beyond them for which its pods count as bound unless it ends before.
+"""
 _AT_A_TIME = 32
 Act = Callable[[Operation], Receipt]
 
@@ -199,10 +202,11 @@ class BindRequestBinder:
         """
         Let the pods count as bound for a while longer.
         """
+        seconds = self._gangs.within + _HOLD
         for step in held.steps:
             groups = held.groups.get(step.pod)
             notes = None if groups is None else notes_of_groups(groups)
-            self._cache.assume(step.pod, step.uid or "", step.node, _HOLD, notes)
+            self._cache.assume(step.pod, step.uid or "", step.node, seconds, notes)
 
     def _ask(self, held: HandedGang, step: Operation) -> Receipt:
         return self._deeds.done(step, lambda s: self._written(held, s))

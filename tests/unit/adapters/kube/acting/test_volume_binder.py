@@ -188,6 +188,22 @@ def test_meanwhile_its_pods_count_as_bound(stage):
     assert PodPhase.PENDING is stage.cache.pods_named(["default/g-0"])[0].phase
 
 
+def test_they_count_so_however_long_another_plan_takes(stage):
+    stage.begin()
+    stage.time += 300
+    with stage.cache._lock:
+        stage.cache._expire()
+
+    assert {"default/g-0", "default/g-1"} == set(stage.cache._assumed)
+
+
+def test_who_leads_anew_takes_none_for_bound(stage):
+    stage.begin()
+    stage.sink.open(1.0)
+
+    assert not stage.cache._assumed
+
+
 def test_volumes_that_do_not_come_in_time_are_let_go_and_it_is_said(stage):
     stage.begin()
     stage.hear(0, 1)
