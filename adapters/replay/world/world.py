@@ -157,7 +157,7 @@ class World:
         places, devices = dict(fate.places), dict(fate.devices)
         if self.rules.is_load(fate):
             self.load.drop(fate)
-        wanted = "freed" if self.line.count else "unwanted"
+        wanted = "freed" if fails or self.line.count else "unwanted"
         gpus = self.vacate(fate, [*places])
         self.used -= gpus
         self.meter.shift("used", wanted, gpus)
@@ -168,8 +168,8 @@ class World:
             self.promised.pop(idx, None)
             self.ended(fate, self.now)
             return
+        fate.lost += gpus * (self.now - fate.start + fate.saved)
         fate.failures, fate.saved = fate.failures + 1, 0
-        fate.lost += gpus * (self.now - fate.start)
         fate.start = NEVER
         self.queue_again(fate)
 

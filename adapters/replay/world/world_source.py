@@ -32,12 +32,12 @@ class WorldSource:
         """
         world = self.world
         self._remember_usage()
+        if world.waits and self._is_as_before():
+            return "same"
+        world.shares = world.books.shares(self._asked())
         if not world.waits:
             return "empty"
-        if not world.changed and (world.again is None or world.now < world.again):
-            return "same"
         if world.rules.look == "all":
-            world.shares = world.books.shares(self._asked())
             world.shown = oldest(world.line)
             return "plan"
         window = Window(world.line, world.ground, world.books, world.since)
@@ -49,11 +49,17 @@ class WorldSource:
             world.lent.planned((), 0)
             world.split()
             return "full"
-        world.shares = world.books.shares(self._asked())
         if evicts:
             window.startable_if_left(room_at_most(world))
         world.shown = window.complete(world.policy, world.shares, self._late())
         return "plan"
+
+    def _is_as_before(self) -> bool:
+        """
+        Tell whether nothing has changed, nor any rule's clock run out, since a round.
+        """
+        world = self.world
+        return not world.changed and (world.again is None or world.now < world.again)
 
     def _remember_usage(self) -> None:
         """

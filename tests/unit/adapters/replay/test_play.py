@@ -15,7 +15,7 @@ from adapters.replay.measures.lower_bounds import bounds_of
 from adapters.replay.play import bounds_for, jobs_of, play
 from adapters.replay.players import STRATEGIES
 from models.policy import Policy
-from tests.helpers.played import files, job, rows, run, some_jobs, table
+from tests.helpers.played import files, job, played, rows, run, some_jobs, table
 
 GANGS = [name for name, how in STRATEGIES.items() if not how.pieces]
 
@@ -86,6 +86,48 @@ def test_attempts_that_fail_use_gpus_and_make_no_wait(tmp_path):
 
     assert 1.0 == metrics["gpus"]["used"] == bounds["used"]
     assert 0.0 == metrics["wait"]["mean"] == bounds["meanWait"]
+
+
+def test_an_attempt_that_fails_loses_what_earlier_ones_saved(tmp_path):
+    line = [
+        job("low", duration=14_400, gpus=8, failures=(7200,)),
+        job("high", submit=5400, duration=3600, gpus=8, priority=9),
+    ]
+    found = played(
+        tmp_path, run(line, cluster="1x8", every=0, evictions=True, saves=3600)
+    )
+
+    assert ("1", "1", "3") == tuple(
+        found["low"][name] for name in ("evictions", "failures", "attempts")
+    )
+    assert 8 * (1800 + 7200) == int(found["low"]["lost"])
+
+
+def test_the_gpus_of_an_attempt_that_failed_are_wanted(tmp_path):
+    line = [job("fails", duration=50, gpus=8, failures=(100,)), job("last", submit=600)]
+    play(run(line, cluster="1x8"), tmp_path)
+    (row, *_) = table(tmp_path, "series.csv")
+
+    assert 8 * 200 == pytest.approx(float(row["freed"]) * 1200, abs=1)
+
+
+def test_fair_shares_are_those_of_rounds_that_need_no_plan_too(tmp_path):
+    line = [
+        job("runs", duration=40_000, gpus=8, queue="a"),
+        job("waits", submit=4000, duration=40_000, gpus=8, queue="b"),
+        job("last", submit=80_000, duration=1, gpus=0, queue="b"),
+    ]
+    metrics = play(run(line, cluster="1x8"), tmp_path)["metrics"]
+    shares = {
+        int(row["t"]): float(row["share"])
+        for row in table(tmp_path, "queues.csv")
+        if row["queue"] == "b"
+    }
+
+    assert {0: 0, 3600: 4, 7200: 4, 36_000: 4, 43_200: 8} == {
+        at: shares[at] for at in (0, 3600, 7200, 36_000, 43_200)
+    }
+    assert metrics["fairness"]["jain"] < 0.8
 
 
 def test_who_is_evicted_has_had_its_first_start(tmp_path):
