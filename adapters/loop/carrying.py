@@ -30,14 +30,16 @@ class Carrying:
         parts = self.parts
         self.running = begin(turn, parts.sink, parts.clock, self._wake)
 
-    def begin_next(self) -> None:
+    def begin_next(self, *, is_old: bool = False) -> None:
         """
         Begin with the plan that waits, once the one before it has ended.
+
+        What it was made of may have changed since; of an old one too much may have.
         """
         if self.running is not None or self.next is None:
             return
-        if self.parts.pause() is not None:
-            self.drop("Phalanx is paused")
+        if is_old or self.parts.pause() is not None:
+            self.drop("it waited for too long" if is_old else "Phalanx is paused")
             return
         parts, turn, self.next = self.parts, self.next, None
         parts.memory.planned(turn.snapshot, turn.plan, turn.began)

@@ -95,7 +95,7 @@ class Loop:
         if self._remembering.is_owed and not binds:
             self._remembering.keep()
         if carrying.next is not None:
-            carrying.begin_next()
+            carrying.begin_next(is_old=self._timing.is_due)
         elif not binds and (held := self.parts.sink.due()) is not None:
             carrying.begin(replace(held, began=self.parts.now()))
         elif self._timing.is_quiet:

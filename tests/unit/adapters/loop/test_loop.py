@@ -2,6 +2,7 @@
 What a loop does in a round: plan, carry out, remember.
 """
 
+from models.why.reasons import Reason, Waiting
 from tests.helpers.build import gang, nodes, snapshot
 from tests.unit.adapters.loop.playing import RUNS, WAITS, break_off
 
@@ -38,6 +39,24 @@ def test_the_next_round_is_planned_while_binds_are_under_way(play):
     play.finish()
     play.step()
     assert 2 == len(play.sink.held)
+
+
+def test_a_plan_that_waits_for_too_long_is_made_anew(play):
+    play.sink.go.clear()
+    play.step()
+    play.source.change(snapshot(nodes(2), [gang("h", minimum=1)]))
+    play.step()
+    play.parts.clock.now += play.parts.pulse.interval
+    held = Waiting(Reason.HELD, {"by": "alice"})
+    play.source.change(snapshot(nodes(2), [gang("h", minimum=1, refused=held)]))
+    play.finish()
+    play.step()
+    play.step()
+
+    assert "dropped" in play.told.said
+    assert 1 == len(play.sink.held)
+    (turn,) = play.told.given["planned"]
+    assert held == turn.plan.gangs[0].waiting
 
 
 def test_while_binds_are_under_way_and_nothing_has_changed_nothing_is_planned(play):
