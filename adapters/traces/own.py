@@ -5,6 +5,7 @@ Our own form: one row for each role of a job, as CSV or Parquet.
 import gzip
 import io
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from adapters.machine.csv_cells import CsvWriter, as_given
@@ -78,7 +79,7 @@ def own(file: TraceFile, tally: Tally) -> Iterator[JobDraft]:
             if draft is None:
                 draft = _draft(row, line, names, role)
             else:
-                draft.roles = (*draft.roles, role)
+                draft.roles = (*draft.roles, _apart(draft.roles, role, line, tally))
                 _compare(row, first, line, tally)
             lines.append(line)
         except RowLeftOutError as error:
@@ -88,6 +89,18 @@ def own(file: TraceFile, tally: Tally) -> Iterator[JobDraft]:
             draft = None
     if draft is not None:
         yield _shelved(draft, shelf)
+
+
+def _apart(roles: Sequence[Role], role: Role, line: int, tally: Tally) -> Role:
+    """
+    Give a further role of a job a name that none before it has.
+    """
+    names = {other.name for other in roles}
+    if role.name not in names:
+        return role
+    tally.repair("same-name", line, role.name)
+    numbered = (f"{role.name}-x{number}" for number in range(1, len(roles) + 1))
+    return replace(role, name=next(name for name in numbered if name not in names))
 
 
 def _compare(row: Row, first: Row, line: int, tally: Tally) -> None:

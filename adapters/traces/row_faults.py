@@ -16,7 +16,7 @@ REPAIRS = {
     "unsorted": "submitted before the row above; sorted by submission",
     "line-ends": "ends with CR LF, while others end with LF; both are read",
     "renamed": "its name is not one that a pod may have; written in lower case, with -",
-    "same-name": "has the name of another job; a number was added",
+    "same-name": "has the name of another job, or role of its job; a number was added",
     "differs": "says something else than the first row of its job, which holds",
     "fraction": "a part of a second; rounded up",
 }

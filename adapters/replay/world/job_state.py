@@ -97,11 +97,13 @@ class Fate:
 
     def pod_name(self, role: Role, i: int) -> str:
         """
-        Name a pod as files do.
+        Name a pod as files do, but for the point: no name of a job has one.
+
+        So the pods of another job, whose name ends as this role's, are others.
         """
         if len(self.job.roles) == 1:
             return f"{self.job.name}-{i}"
-        return f"{self.job.name}-{role.name}-{i}"
+        return f"{self.job.name}.{role.name}-{i}"
 
     def is_complete(self) -> bool:
         """

@@ -93,6 +93,20 @@ def test_all_rounds_are_planned_while_somebody_runs_for_longer_than_was_said(tmp
     assert len(lines(tmp_path, "rounds.jsonl")) > 900
 
 
+@pytest.mark.parametrize("strategy", ["greedy", "solver", "per-pod"])
+def test_pods_of_a_job_that_is_named_as_the_role_of_another_are_others(
+    tmp_path, strategy
+):
+    other = job("a-b", pods=3, gpus=1)
+    (one,) = other.roles
+    several = replace(
+        other, name="a", roles=(replace(one, name="b"), replace(one, name="c"))
+    )
+    found = played(tmp_path, run([several, other], strategy=strategy))
+
+    assert {"a": "0", "a-b": "0"} == {name: row["start"] for name, row in found.items()}
+
+
 def test_best_fit_lets_anybody_pass(tmp_path):
     found = starts(tmp_path, "best-fit")
 

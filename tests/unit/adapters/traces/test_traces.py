@@ -107,6 +107,13 @@ def test_a_role_that_contradicts_its_job_is_named(tmp_path):
     assert (5, 3) == (found.jobs[1].duration, len(found.jobs[1].roles))
 
 
+def test_a_second_role_of_a_name_gets_a_number(tmp_path):
+    found = read(tmp_path, f"{ROLES}a,x,0,5,1,q\na,x-x1,0,5,2,q\na,x,0,5,4,q\n")
+
+    assert {"same-name": 1} == found.repaired
+    assert ["x", "x-x1", "x-x2"] == [role.name for role in found.jobs[1].roles]
+
+
 @pytest.mark.parametrize(
     ("row", "rule"),
     [
