@@ -182,13 +182,16 @@ def _buckets(path: Path, last: int) -> Iterator[tuple[dict[str, str], int]]:
 def _jain(folder: Path, last: int) -> float | None:
     """
     Give the mean of the index of Jain over time, of GPUs used per GPU of fair share.
+
+    Who waits and has no share got nothing of it.
     """
     ratios: dict[int, list[float]] = defaultdict(list)
     seconds: dict[int, int] = {}
     for row, length in _buckets(folder / "queues.csv", last):
         share = float(row["share"] or 0)
-        if share > 0:
-            ratios[int(row["t"])].append(float(row["used"]) / share)
+        if share > 0 or int(row["waiting"]):
+            ratio = float(row["used"]) / share if share > 0 else 0.0
+            ratios[int(row["t"])].append(ratio)
             seconds[int(row["t"])] = length
     total = weight = 0.0
     for at, values in ratios.items():

@@ -4,6 +4,7 @@ The cluster over time: what its GPUs do, who waits, and how even its queues fare
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from operator import mul
 from pathlib import Path
 from statistics import fmean
 from typing import TypeVar
@@ -34,6 +35,7 @@ from adapters.reports.replay.tables import (
     QueueSeries,
     Series,
     TableError,
+    lengths,
     read_queues,
     read_series,
 )
@@ -161,7 +163,8 @@ def _shares(
 def _use_table(read: dict[str, Series], seen: Sequence[str]) -> Grid:
     rows = []
     for name, series in read.items():
-        sums = {part: sum(series.parts[part]) for part in PARTS}
+        seconds = lengths(series.moments)
+        sums = {part: sum(map(mul, series.parts[part], seconds), 0.0) for part in PARTS}
         whole = sum(sums.values()) or 1.0
         cells = (Cell(share(sums[part] / whole), sums[part]) for part in seen)
         rows.append([Cell(name), *cells])
@@ -250,9 +253,7 @@ def averaged(values: Sequence[float], step: int) -> list[float]:
 
 
 def _end(series: Series) -> float:
-    moments = series.moments
-    width = moments[-1] - moments[-2] if len(moments) > 1 else 3_600.0
-    return moments[-1] + width
+    return series.moments[-1] + lengths(series.moments)[-1]
 
 
 # --- fairness over time ------------------------------------------------------------
@@ -290,7 +291,7 @@ def jain(rows: Sequence[tuple[str, float, float, float]]) -> float | None:
 def _jain_lines(folder: Folder, read: dict[str, QueueSeries]) -> Figure:
     place = ranks(folder.results.strategies)
     every = sorted({moment for each in read.values() for moment in each.by_moment})
-    width = every[-1] - every[-2] if len(every) > 1 else 3_600.0
+    width = lengths(every)[-1]
     time, unit = time_axis(
         every[0], every[-1] + width, "time since the first submission"
     )
@@ -354,11 +355,12 @@ def _queue_table(read: dict[str, QueueSeries]) -> Grid:
     """
     sums: dict[str, dict[str, list[float]]] = {}
     for name, queues in read.items():
-        for rows in queues.by_moment.values():
-            for queue, used, share_of, waiting in rows:
+        seconds = lengths(sorted(queues.by_moment))
+        for moment, length in zip(sorted(queues.by_moment), seconds, strict=True):
+            for queue, *values in queues.by_moment[moment]:
                 each = sums.setdefault(queue, {}).setdefault(name, [0.0, 0.0, 0.0, 0.0])
-                for at, value in enumerate((used, share_of, waiting, 1.0)):
-                    each[at] += value
+                for at, value in enumerate((*values, 1.0)):
+                    each[at] += value * length
     names = list(read)
     order = sorted(
         sums,

@@ -8,6 +8,7 @@ import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,16 @@ class LongWait:
     gpus: float
     waited: float
     why: str
+
+
+def lengths(moments: Sequence[float]) -> list[float]:
+    """
+    Say how long each bucket is that begins at a moment.
+
+    Many in which nothing changed are one long one; the last is as long as the others.
+    """
+    found = [after - before for before, after in pairwise(moments)]
+    return [*found, min(found, default=3_600.0)]
 
 
 def read_series(path: Path) -> Series:

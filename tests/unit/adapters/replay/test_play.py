@@ -12,6 +12,7 @@ from adapters.replay.checkpoint import NAME, keep
 from adapters.replay.engine import Engine
 from adapters.replay.measures.gpu_use import USES
 from adapters.replay.measures.lower_bounds import bounds_of
+from adapters.replay.measures.replay_measures import metrics_of
 from adapters.replay.play import bounds_for, jobs_of, play
 from adapters.replay.players import STRATEGIES
 from models.policy import Policy
@@ -128,6 +129,16 @@ def test_fair_shares_are_those_of_rounds_that_need_no_plan_too(tmp_path):
         at: shares[at] for at in (0, 3600, 7200, 36_000, 43_200)
     }
     assert metrics["fairness"]["jain"] < 0.8
+
+
+def test_a_queue_that_waits_without_a_share_counts_in_fairness(tmp_path):
+    here = run([job("one"), job("last", submit=3600)])
+    play(here, tmp_path)
+    queues = "t,queue,used,share,waiting\n0,a,4,4,0\n0,b,0,0,1\n"
+    (tmp_path / "queues.csv").write_text(queues)
+    found = metrics_of(tmp_path, {}, {}, here.floor)
+
+    assert 0.5 == found["fairness"]["jain"]
 
 
 def test_who_is_evicted_has_had_its_first_start(tmp_path):
