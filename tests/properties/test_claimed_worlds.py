@@ -29,6 +29,7 @@ from tests.adapters.kube.following import QUICK, TIMEOUTS, kubeconfig
 from tests.helpers.eventually import eventually
 from tests.helpers.kube.claimed_world import MADE, drawn
 from tests.helpers.kube.manifests import NOW, assembled
+from tests.helpers.rounds.drawn import of_day
 from tests.helpers.truth.claims_by_hand import ByHand, mounted
 
 CALM = Policy(evict=Evict(preempt=False, reclaim=False, consolidate=False, stale=False))
@@ -89,7 +90,7 @@ def test_one_server_with_many_clusters_in_turn_is_read_as_files_are(tmp_path):
         source = ClusterSource(transport, dialects(), pace=QUICK, now=lambda: NOW)
         source.start()
         assert source.wait(20)
-        for seed in range(60):
+        for seed in of_day(range(60)):
             world = drawn(seed)
             stand(server, world)
             eventually(lambda: is_heard(server, source))

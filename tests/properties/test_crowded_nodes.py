@@ -10,6 +10,7 @@ import pytest
 from benchmarks.cases.victims import victim_case
 from solver import decide
 from solver.tuning import DEFAULT
+from tests.helpers.rounds.drawn import of_day
 from tests.helpers.rounds.full_of_parts import full_of_parts
 from tests.odd.full import full_round
 from tests.odd.rounds import read
@@ -18,12 +19,14 @@ ONE_BY_ONE = replace(DEFAULT, encode=replace(DEFAULT.encode, most_choices=0))
 LOT = 10
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("first", range(0, 60, LOT))
 def test_victims_one_by_one_are_worth_as_much_as_listed_ones(first):
     for at in range(first, first + LOT):
         compare(victim_case(at, tiny=at % 2 == 0))
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("first", range(0, 60, LOT))
 def test_it_is_so_where_gangs_ask_for_much_else(first):
     for at in range(first, first + LOT):
@@ -33,11 +36,11 @@ def test_it_is_so_where_gangs_ask_for_much_else(first):
 
 
 def test_most_small_full_clusters_of_shared_gpus_are_planned_without_a_gap():
-    rounds = [read(full_of_parts(seed)) for seed in range(12)]
+    rounds = [read(full_of_parts(seed)) for seed in of_day(range(12))]
     plans = [decide(given.snapshot, given.policy) for given in rounds]
     closed = [all(t.value == t.bound for t in plan.tiers) for plan in plans]
 
-    assert sum(closed) >= 11
+    assert sum(closed) >= len(closed) - 1
     assert not any(plan.cut for plan in plans)
 
 

@@ -83,12 +83,14 @@ def test_middle_sized_rounds_are_proven_whatever_the_names(at):
     assert found is None, f"{found.why}\n\n{yaml_text(found.document)}"
 
 
+@pytest.mark.drawn
 def test_what_is_proven_beside_held_nodes_does_not_depend_on_their_names():
     found = failure_of("middle-2026-11-28b-7", exact=False, names=True)
 
     assert found is None, f"{found.why}\n\n{yaml_text(found.document)}"
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("at", [4, 35, 43])
 def test_what_comes_to_as_much_as_without_held_nodes_is_proven(at):
     given = read(odd_round(f"middle-{at}"))

@@ -33,6 +33,7 @@ def test_a_core_forbids_the_start_and_has_no_rule_in_vain(case, first):
         assert [] == complaints(case, seed, only="cores", hasty=True), seed
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize(("case", "seed"), FOUND)
 def test_a_core_that_was_wrong_once_is_right(case, seed):
     assert [] == complaints(case, seed, only="cores")

@@ -4,9 +4,13 @@ Cases by turns: each day draws one in eight, and eight days draw all.
 The word in ``DRAWN`` is a day, such as 2026-11-23, or ``all``, as in CI.
 """
 
+import os
+from collections.abc import Sequence
 from datetime import date
+from typing import TypeVar
 
 PART = 8
+T = TypeVar("T")
 
 
 def is_drawn(at: int, word: str) -> bool:
@@ -19,3 +23,12 @@ def is_drawn(at: int, word: str) -> bool:
     if word == "all":
         return True
     return (at + at // PART + date.fromisoformat(word).toordinal()) % PART == 0
+
+
+def of_day(cases: Sequence[T]) -> list[T]:
+    """
+    Give the cases of a test that the day draws, one at least.
+    """
+    word = os.environ["DRAWN"]
+    some = [case for at, case in enumerate(cases) if is_drawn(at, word)]
+    return some or [cases[date.fromisoformat(word).toordinal() % len(cases)]]

@@ -138,6 +138,7 @@ def test_so_many_machines_of_a_list_have_each_kind_by_its_share(tmp_path):
         assert "list.csv@N, N from 1 to 100" in str(caught.value.problems[0])
 
 
+@pytest.mark.drawn
 @pytest.mark.skipif(not PHILLY.exists(), reason="the Philly trace is not here")
 def test_philly_on_openb_shapes_has_all_jobs_with_cpu_and_memory():
     lender = read_trace(str(OPENB / "openb_pod_list_default.csv"))

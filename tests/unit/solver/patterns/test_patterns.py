@@ -109,6 +109,7 @@ def test_nine_halves_do_not_lie_on_four_gpus():
     assert not holds(equal, ((0, 9),))
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", [0, 2])
 def test_parts_of_many_sizes_are_packed_to_their_bound(seed):
     waiting = crowded(seed, nodes=8, pods=80)

@@ -53,6 +53,7 @@ def plain(given):
     return replace(given, nodes=tuple(nodes), gangs=tuple(gangs))
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize(("volumes", "reach"), [(2000, 4), (600, 6), (1000, 40)])
 def test_greedy_gives_volumes_that_scattered_nodes_reach_in_a_moment(volumes, reach):
     given = scattered(1000, volumes, reach)
@@ -101,6 +102,7 @@ def timed(given, seconds):
         return time.process_time() - began, plan
 
 
+@pytest.mark.drawn
 def test_where_others_leave_for_claims_the_round_ends_with_its_limit():
     """
     By what the machine takes for what is done whatever the limit is; without a limit

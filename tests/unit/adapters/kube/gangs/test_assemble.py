@@ -346,7 +346,7 @@ def test_what_pods_said_before_is_forgotten():
     One pod may name another group each second, for as long as it likes.
     """
     assembler = Assembler(dialects())
-    for number in range(3000):
+    for number in range(2100):
         one = pod_record(pod(labels=in_group(f"group-{number}")))
         assembler.assembled([one], [], objects(), NOW)
 

@@ -100,6 +100,7 @@ def test_with_evictions_nobody_is_shown_for_whom_there_would_be_no_room(
     assert fewer < more
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("again", ["0s", "1h"])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_with_evictions_rounds_at_which_no_clock_has_passed_need_no_plan(

@@ -40,6 +40,7 @@ def compared(monkeypatch):
     return kept, anew
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("draw", DRAWN)
 def test_what_is_kept_is_what_would_be_found_anew(compared, draw):
     kept, anew = compared
