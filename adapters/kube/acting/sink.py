@@ -3,7 +3,7 @@ A cluster as a sink of plans: intent first, then binds and evictions, gang by ga
 """
 
 import logging
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import partial
 
 from adapters.kube.acting.devices.claimed_device_binder import ClaimedDeviceBinder
@@ -26,6 +26,10 @@ from models.why.reasons import Waiting
 
 _log = logging.getLogger(__name__)
 _LEAVES = frozenset({"Evict", "Move"})
+_UNTIL_DONE = 3_600.0
+"""
+The seconds for which a plan is shown as carried out unless that ends before.
+"""
 
 
 class ClusterSink:
@@ -94,10 +98,10 @@ class ClusterSink:
         self._held.turn(binds)
         for step in binds:
             notes = self._held.notes(step) or self._deeds.devices.notes_now(step)
-            self._cache.assume(step.pod, step.uid or "", step.node, notes=notes)
+            self._cache.assume(step.pod, step.uid or "", step.node, _UNTIL_DONE, notes)
         for step in steps:
             if step.op in _LEAVES:
-                self._cache.assume_leaving(step.pod, step.uid or "")
+                _show(self._cache, step, _UNTIL_DONE)
         self._intent = Intent(
             round=turn.name,
             binds=(*self._held.promised, *map(Promise.of, binds)),
@@ -125,9 +129,16 @@ class ClusterSink:
         """
         left = self._left_out
         steps = [s for s in plan.operations if s.op != "Reserve" and s not in left]
-        receipts = dict(zip(steps, self._carried_out(steps), strict=True))
+        try:
+            receipts = dict(zip(steps, self._carried_out(steps), strict=True))
+        except BaseException:
+            for step in steps:
+                _show(self._cache, step)
+            raise
         for step, receipt in receipts.items():
-            if receipt.result not in {"done", "held"}:
+            if receipt.result == "done":
+                _show(self._cache, step)
+            elif receipt.result != "held":
                 self._cache.forget(step.pod)
         return [receipts.get(step) or _kept(step, left) for step in plan.operations]
 
@@ -159,7 +170,7 @@ class ClusterSink:
         self._deeds.begin()
         found: dict[Operation, Receipt] = {}
         lacking: dict[str, list[Operation]] = {}
-        for name, unit in self._units(steps).items():
+        for name, unit in _units(steps, self._groups).items():
             binds = [step for step in unit if step.op == "Bind"]
             ended = self._held.ended(name) if binds else None
             found |= {one.operation: one for one in ended or ()}
@@ -178,7 +189,7 @@ class ClusterSink:
         """
         Bind and evict, after claims of devices have theirs.
         """
-        binds = self._units(step for step in steps if step.op == "Bind")
+        binds = _units((x for x in steps if x.op == "Bind"), self._groups)
         units = self._devices.concerned(binds)
         found = self._devices.prepare(units, self._run) if units else {}
         now = [step for step in steps if step not in found]
@@ -198,15 +209,6 @@ class ClusterSink:
     def _run(self, steps: Sequence[Operation], act: Act) -> list[Receipt]:
         return self._carry_out(steps, act, groups=self._groups)
 
-    def _units(self, steps: Iterable[Operation]) -> dict[str, list[Operation]]:
-        """
-        Part operations by the gangs, or groups of gangs, that start together.
-        """
-        units: dict[str, list[Operation]] = {}
-        for step in steps:
-            units.setdefault(self._groups.get(step.gang, step.gang), []).append(step)
-        return units
-
     def _within_bounds(
         self, binds: list[Operation]
     ) -> tuple[list[Operation], frozenset[Operation]]:
@@ -217,7 +219,7 @@ class ClusterSink:
         if len(binds) <= room:
             return binds, frozenset()
         taken: list[Operation] = []
-        for unit in self._units(binds).values():
+        for unit in _units(binds, self._groups).values():
             if len(taken) + len(unit) <= room or not taken:
                 taken += unit
         return taken, frozenset(binds) - frozenset(taken)
@@ -228,6 +230,28 @@ class ClusterSink:
         if self._held.is_bound(step):
             return Receipt(operation=step, result="done")
         return self._deeds.bind(step)
+
+
+def _units(
+    steps: Iterable[Operation], groups: Mapping[str, str]
+) -> dict[str, list[Operation]]:
+    """
+    Part operations by the gangs, or groups of gangs, that start together.
+    """
+    units: dict[str, list[Operation]] = {}
+    for step in steps:
+        units.setdefault(groups.get(step.gang, step.gang), []).append(step)
+    return units
+
+
+def _show(cache: Cache, step: Operation, seconds: float | None = None) -> None:
+    """
+    Let an operation be shown as done for a while, until the API server says so.
+    """
+    if step.op in _LEAVES:
+        cache.assume_leaving(step.pod, step.uid or "", seconds)
+    elif step.op == "Bind":
+        cache.assume(step.pod, step.uid or "", step.node, seconds)
 
 
 def _letters(step: Operation) -> int:

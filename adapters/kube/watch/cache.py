@@ -106,7 +106,7 @@ class Cache:
             before = self._assumed.get(pod)
             self._assumed[pod] = Assumed(uid, node, until).told(notes, before)
 
-    def assume_leaving(self, pod: str, uid: str) -> None:
+    def assume_leaving(self, pod: str, uid: str, seconds: float | None = None) -> None:
         """
         Take a pod for one that leaves from now on, until the API server says so.
         """
@@ -114,7 +114,7 @@ class Cache:
             held = self._pods.records.get(pod)
             if held is None or held.uid != uid or held.phase is not PodPhase.RUNNING:
                 return  # it is gone, another, or leaves already
-            until = self._clock() + self._confirm
+            until = self._clock() + (seconds or self._confirm)
             self._assumed[pod] = Assumed(uid, held.node or "", until, leaves=True)
 
     def forget(self, pod: str) -> None:

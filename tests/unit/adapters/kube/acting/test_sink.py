@@ -7,12 +7,14 @@ from adapters.kube.acting.intent import IntentStore
 from adapters.kube.acting.operations import Deeds
 from adapters.kube.acting.sink import ClusterSink
 from adapters.kube.api.errors import answer_error
+from adapters.kube.objects.node_record import node_record
+from adapters.kube.objects.pod_reader import pod_record
 from adapters.kube.watch.cache import Cache
 from adapters.loop.interfaces import Turn
 from adapters.loop.memory.gangs import Memory
 from tests.adapters.kube.api_server import NODES, PODS
 from tests.helpers.build import bind, gang, plan, snapshot
-from tests.helpers.kube.kube_store import Store
+from tests.helpers.kube.kube_store import Store, pod_path, raw_pod
 
 NOW = 1_790_000_000.0
 GOLDEN = Path(__file__).parents[4] / "golden" / "intent"
@@ -25,8 +27,8 @@ class Stage:
     """
 
     def __init__(self) -> None:
-        self.api, self.memory = Store(), Memory(evict_after=600)
-        cache = Cache([PODS, NODES])
+        self.api, self.memory, self.time = Store(), Memory(evict_after=600), 0.0
+        self.cache = cache = Cache([PODS, NODES], clock=lambda: self.time)
         self.sink = ClusterSink(
             cache,
             Deeds(self.api, cache, lambda: True),
@@ -80,3 +82,47 @@ def test_what_cannot_be_stored_is_told_and_nothing_is_bound(stage, caplog):
     assert "skipped" == receipt.result
     assert "Too long" in receipt.message
     assert "intent_not_stored" in [record.message for record in caplog.records]
+
+
+def test_a_plan_is_shown_as_done_for_as_long_as_it_takes_and_a_while_longer(stage):
+    stage.sink.open(NOW)
+    node = {"metadata": {"name": "n0"}}
+    stage.cache.shelf(NODES).put("n0", 1, node_record(node), "1")
+    for name, more in (("g-0", {}), ("h-0", {"nodeName": "n0"})):
+        raw = raw_pod(name)
+        raw["spec"] |= more
+        raw["status"] = {"phase": "Running" if more else "Pending"}
+        stage.api.put(pod_path(name), raw)
+        stage.cache.shelf(PODS).put(f"default/{name}", 1, pod_record(raw), "1")
+    steps = bind("g-0", uid="uid-g-0"), bind("h-0", uid="uid-h-0", op="Evict")
+    gangs = [gang(name, minimum=1) for name in "gh"]
+    turn = Turn(snapshot(gangs=gangs), plan(*steps), (), "r", NOW, {})
+    stage.sink.hold(turn)
+    shown = []
+    for passes in (100, 20, 20):
+        stage.time += passes
+        shown.append(set(stage.cache.view(()).assumed))
+        if passes == 100:
+            results = [each.result for each in stage.sink.execute(turn.plan)]
+
+    assert ["done", "done"] == results
+    assert [{"default/g-0", "default/h-0"}] * 2 + [set()] == shown
+
+
+def test_a_plan_that_breaks_is_shown_as_done_for_a_while_only(stage):
+    stage.sink.open(NOW)
+    raw = raw_pod("g-0")
+    stage.cache.shelf(PODS).put("default/g-0", 1, pod_record(raw), "1")
+    step = bind("g-0", uid="uid-g-0")
+    turn = Turn(snapshot(gangs=[gang("g", minimum=1)]), plan(step), (), "r", NOW, {})
+    stage.sink.hold(turn)
+
+    def fault(_method: str, _path: str) -> None:
+        raise ZeroDivisionError
+
+    stage.api.fault = fault
+    with pytest.raises(ZeroDivisionError):
+        stage.sink.execute(turn.plan)
+    stage.time += 40
+
+    assert () == stage.cache.view(()).assumed
