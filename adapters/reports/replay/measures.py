@@ -12,6 +12,7 @@ from adapters.reports.replay.results import Folder, Interval, Paired
 from models.why.reasons import counted
 
 NOT_COMPARABLE = "not comparable"
+OPEN = "not told apart"
 FEWEST_PAIRS = 3
 """
 With fewer pairs of replays no interval is given.
@@ -82,7 +83,7 @@ def verdict_of(row: Paired) -> tuple[str, Tone]:
     if row.unit == "share" and abs(mean) < LEAST_SHARE:
         return "about equal", "faint"
     if low is not None and high is not None and low <= 0 <= high:
-        return "not told apart", "faint"
+        return OPEN, "faint"
     better = (mean < 0) == (row.better == "lower")
     return ("better", "good") if better else ("worse", "bad")
 

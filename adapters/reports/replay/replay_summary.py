@@ -17,6 +17,7 @@ from adapters.reports.page.page import Tile, Tone
 from adapters.reports.replay.measures import (
     FEWEST_PAIRS,
     NOT_COMPARABLE,
+    OPEN,
     change,
     interval_of,
     is_comparable,
@@ -72,6 +73,7 @@ def verdict(folder: Folder, subject: str | None) -> str:
         before, after = (mean_of(folder, name, metric) for name in sides)
         verb, tail = _changed(what, before, after)
         if verb:
+            tail += _doubt(folder, subject, metric) if verb != "leaves" else ""
             words.setdefault(verb, []).append(tail)
     known = [f"{verb} {' and '.join(tails)}" for verb, tails in words.items()]
     text = (
@@ -83,6 +85,18 @@ def verdict(folder: Folder, subject: str | None) -> str:
         why = unfinished(folder, sides)
         return f"{text}; their waits are not comparable, since {why}."
     return f"{text}{_starved(folder, sides)}."
+
+
+def _doubt(folder: Folder, subject: str, metric: str) -> str:
+    """
+    Say that a difference is none that the pairs of replays tell apart.
+    """
+    words = {
+        verdict_of(row)[0]
+        for row in folder.results.paired
+        if (row.strategy, row.metric) == (subject, metric)
+    }
+    return f" ({OPEN})" if OPEN in words else ""
 
 
 def _starved(folder: Folder, sides: tuple[str, str]) -> str:
@@ -146,7 +160,7 @@ def composite(folder: Folder) -> str:
     return f"A composite workload, not a recorded one. {'; '.join(parts)}."
 
 
-_VERDICTS = ("better", "worse", "equal", "not told apart", NOT_COMPARABLE)
+_VERDICTS = ("better", "worse", "equal", OPEN, NOT_COMPARABLE)
 
 
 def certainty(folder: Folder, subject: str | None) -> str:
@@ -169,8 +183,8 @@ def certainty(folder: Folder, subject: str | None) -> str:
         )
         if counts[NOT_COMPARABLE]:
             text += f", not comparable in {counts[NOT_COMPARABLE]}"
-        if counts["not told apart"]:
-            text += f", not told apart in {counts['not told apart']}"
+        if counts[OPEN]:
+            text += f", {OPEN} in {counts[OPEN]}"
         parts.append(f"{text}.")
         pairs = max(row.pairs for row in rows)
         parts.append(
