@@ -38,6 +38,7 @@ def add_reservations(
     """
     model = starts.model
     asking = _Asking(model, starts.problem, leaving)
+    rooms = _Rooms(starts, bound)
     for kind, own in zip(held, starts.types, strict=True):
         short, needed = model.new_bool_var(""), model.new_bool_var("")
         model.add(short + needed == kind.starts.chosen)
@@ -47,7 +48,7 @@ def add_reservations(
             if not asking.is_after(other.sample, kind.sample)
         ]
         why = [
-            *_short_of_room(starts, bound, own.sample, before),
+            *rooms.short_of(own.sample, before),
             *_short_of_limits(starts, bound, own, before),
         ]
         model.add_bool_or([~short, *why])
@@ -93,43 +94,69 @@ def _served(starts: Encoding, own: TypeVars, held: Var) -> Var:
     return served
 
 
-def _short_of_room(
-    starts: Encoding, bound: Encoding, unit: Unit, before: Sequence[TypeVars]
-) -> Iterator[Var]:
+class _Rooms:
     """
-    Walk literals that say of a node that it has no room for the pods of a unit on it.
+    What a step's starts, and those of them that are bound, have on each node.
     """
-    model, problem = starts.model, bound.problem
-    mine = _shapes_of(problem, [unit])
-    earlier = _shapes_of(problem, [kind.sample for kind in before])
-    others = {item.nodes: at for at, item in enumerate(bound.classes.items)}
-    for at, item in enumerate(starts.classes.items):
-        own = {s: v for s, v in starts.capacity.class_terms(at).items() if s in mine}
-        here = others.get(item.nodes)
-        beside = {} if here is None else bound.capacity.class_terms(here)
-        beside = {s: v for s, v in beside.items() if s in earlier}
-        items = problem.shapes.items
-        if own and (
-            problem.room.parts is not None or any(items[s].neighbours for s in own)
-        ):
-            yield _may_be_short(model, own)
-        for column in problem.room.sums if own else ():
-            row = _asked(problem, own, column)
-            if not row.variables:
+
+    def __init__(self, starts: Encoding, bound: Encoding) -> None:
+        self.model = starts.model
+        self.problem = bound.problem
+        ready = {
+            item.nodes: bound.capacity.class_terms(at)
+            for at, item in enumerate(bound.classes.items)
+        }
+        self.nodes = [
+            (item.nodes[0], starts.capacity.class_terms(at), ready.get(item.nodes, {}))
+            for at, item in enumerate(starts.classes.items)
+        ]
+
+    def short_of(self, unit: Unit, before: Sequence[TypeVars]) -> Iterator[Var]:
+        """
+        Walk literals that say of nodes that they have no room for a unit's pods there.
+
+        One says it of all nodes on which no pod of it has room, or may have none.
+        """
+        problem, full = self.problem, Linear()
+        mine = _shapes_of(problem, [unit])
+        earlier = _shapes_of(problem, [kind.sample for kind in before])
+        for node, wanted, ready in self.nodes:
+            own = {shape: wanted[shape] for shape in mine if shape in wanted}
+            if not own:
                 continue
-            short = model.new_bool_var("")
-            model.add(row.expression >= 1).only_enforce_if(short)
-            row.extend(_asked(problem, beside, column))
-            free = int(problem.room.now[item.nodes[0], column])
-            model.add(row.expression >= free + 1).only_enforce_if(short)
-            yield short
+            if self._is_full(node, [*own]):
+                for count in (count for counts in own.values() for count in counts):
+                    full.add(count, 1, 1)
+                continue
+            beside = {shape: ready[shape] for shape in earlier if shape in ready}
+            for column in problem.room.sums:
+                row = _asked(problem, own, column)
+                if not row.variables:
+                    continue
+                short = self._any_of(row)
+                row.extend(_asked(problem, beside, column))
+                free = int(problem.room.now[node, column])
+                self.model.add(row.expression >= free + 1).only_enforce_if(short)
+                yield short
+        if full.variables:
+            yield self._any_of(full)
 
+    def _is_full(self, node: int, shapes: Sequence[int]) -> bool:
+        """
+        Tell whether each pod of some shapes on a node would lack room, or might do so.
+        """
+        problem = self.problem
+        if problem.room.parts is not None:
+            return True
+        if any(problem.shapes.items[shape].neighbours for shape in shapes):
+            return True
+        least = problem.shapes.requests[shapes].min(axis=0)
+        return bool((least > problem.room.now[node].clip(min=0)).any())
 
-def _may_be_short(model: cp_model.CpModel, own: Mapping[int, Sequence[Var]]) -> Var:
-    short = model.new_bool_var("")
-    here = [count for counts in own.values() for count in counts]
-    model.add(cp_model.LinearExpr.sum(here) >= 1).only_enforce_if(short)
-    return short
+    def _any_of(self, row: Linear) -> Var:
+        literal = self.model.new_bool_var("")
+        self.model.add(row.expression >= 1).only_enforce_if(literal)
+        return literal
 
 
 def _shapes_of(problem: Problem, units: Sequence[Unit]) -> set[int]:
