@@ -8,6 +8,8 @@ of its share, those that are guaranteed may be reserved, too.
 
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
+
 from models.plan import Rule
 from solver.effort.cp_sat import cp_model
 from solver.encode.encoding import Encoding
@@ -19,6 +21,7 @@ from solver.evict.beneficiaries import may_be_for
 from solver.evict.open_step import somebody_leaves
 from solver.evict.rights.guarantees import may_be_guaranteed
 from solver.place.gang_order import rank_of
+from solver.problem.node_room import Bools
 from solver.problem.problem import Problem, Step, Unit
 
 Claim = tuple[Rule, str, int]
@@ -117,16 +120,17 @@ class _Rooms:
 
         One says it of all nodes on which no pod of it has room, or may have none.
         """
-        problem, full = self.problem, Linear()
+        problem, none = self.problem, Linear()
         mine = _shapes_of(problem, [unit])
+        full = self._full_for(sorted(mine))
         earlier = _shapes_of(problem, [kind.sample for kind in before])
         for node, wanted, ready in self.nodes:
             own = {shape: wanted[shape] for shape in mine if shape in wanted}
             if not own:
                 continue
-            if self._is_full(node, [*own]):
+            if full[node]:
                 for count in (count for counts in own.values() for count in counts):
-                    full.add(count, 1, 1)
+                    none.add(count, 1, 1)
                 continue
             beside = {shape: ready[shape] for shape in earlier if shape in ready}
             for column in problem.room.sums:
@@ -138,20 +142,20 @@ class _Rooms:
                 free = int(problem.room.now[node, column])
                 self.model.add(row.expression >= free + 1).only_enforce_if(short)
                 yield short
-        if full.variables:
-            yield self._any_of(full)
+        if none.variables:
+            yield self._any_of(none)
 
-    def _is_full(self, node: int, shapes: Sequence[int]) -> bool:
+    def _full_for(self, shapes: Sequence[int]) -> Bools:
         """
-        Tell whether each pod of some shapes on a node would lack room, or might do so.
+        Tell of each node whether any pod of some shapes lacks room there, or may do so.
         """
-        problem = self.problem
-        if problem.room.parts is not None:
-            return True
-        if any(problem.shapes.items[shape].neighbours for shape in shapes):
-            return True
-        least = problem.shapes.requests[shapes].min(axis=0)
-        return bool((least > problem.room.now[node].clip(min=0)).any())
+        problem, now = self.problem, self.problem.room.now.clip(min=0)
+        said = any(problem.shapes.items[shape].neighbours for shape in shapes)
+        if said or problem.room.parts is not None or not shapes:
+            return np.ones(len(now), dtype=bool)
+        return np.asarray(
+            (problem.shapes.requests[shapes].min(axis=0) > now).any(axis=1)
+        )
 
     def _any_of(self, row: Linear) -> Var:
         literal = self.model.new_bool_var("")
