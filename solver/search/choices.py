@@ -9,13 +9,15 @@ them was frozen; what they are proven to be must not.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from solver.evict.open_step import Opened
+from solver.evict.open_step import Opened, somebody_leaves
 from solver.place.draft import Draft
 from solver.problem.problem import Problem, Step
 from solver.score.still_possible import StillPossible
 from solver.score.tier import LOSSES, TierKey
 from solver.score.tiers import trivial_bound
 from solver.search.best_so_far import BestSoFar
+
+_PODS_LOST = ("disruption-pods", "preemption-pods")
 
 
 @dataclass(slots=True)
@@ -25,11 +27,12 @@ class Sure:
 
     ``open`` says that something else, as good, could have been; ``found`` are bounds
     that the steps before found for every choice, ``least`` what is lost at least where
-    all start who may be entitled.
+    all start who may be entitled.  It ``froze`` where somebody leaves or is reserved.
     """
 
     bare: Problem
     open: bool = False
+    froze: bool = False
     found: dict[TierKey, int] = field(default_factory=dict)
     least: dict[TierKey, int] = field(default_factory=dict)
 
@@ -46,6 +49,7 @@ class Sure:
         after
             The round with what it froze.
         """
+        self.froze |= after.frozen is not decided.before.frozen
         if self.open:
             return
         opened = decided.opened
@@ -71,13 +75,33 @@ class Sure:
             return (True,) * len(keys)
         possible = StillPossible(self.bare)
         known = self.found | self.least
-        found = []
-        for key, value in zip(keys, values, strict=True):
+        found: list[bool] = []
+        idle = self._idle_from(keys, values)
+        for at, (key, value) in enumerate(zip(keys, values, strict=True)):
             is_widest = possible.take(key, value)
-            found.append(is_widest or known.get(key) == value)
+            is_idle = at >= idle and all(found)
+            found.append(is_widest or is_idle or known.get(key) == value)
             if key.name == "entitled" and not is_widest:
                 known = self.found
         return tuple(found)
+
+    def _idle_from(self, keys: Sequence[TierKey], values: Sequence[int]) -> int:
+        """
+        Give the first tier that is about idle room alone, whoever could have left.
+
+        Plans that lose as little as one in which nobody leaves differ in that only.
+        """
+        lost: dict[str, tuple[int, int]] = {
+            key.name: (at, values[at])
+            for at, key in enumerate(keys)
+            if key.name in LOSSES
+        }
+        around = self.bare.around
+        is_leaving = somebody_leaves(self.bare) or (around and around.ending)
+        is_lost = any(lost.get(name, (0, 1))[1] for name in _PODS_LOST)
+        if self.froze or is_leaving or is_lost or self.bare.frozen.exits:
+            return len(keys)
+        return 1 + max(at for at, _ in lost.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,6 +160,12 @@ FAULTS: tuple[Fault, ...] = (
         ("evict/moves/an-entitled-start-stands-where-there-is-room-now",),
     ),
     Fault(
+        "idle-from-the-first",
+        "all tiers pass for ones of idle room alone, though somebody leaves",
+        switch("solver.search.choices:Sure._idle_from", always(0)),
+        ("evict/reclaim/of-equal-victims-who-is-in-nobodys-way-goes",),
+    ),
+    Fault(
         "first-is-best",
         "the first choice of a step passes for the best one, whatever follows from it",
         switch("solver.search.attempts:Attempts.any_solution", always((True, None))),

@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks.cases.victims import victim_case
 from models.policy import Evict, Policy
 from solver.round import decide
 from solver.tuning import DEFAULT, Search
 from tests.helpers.build import gang, node, queue, snapshot
+from tests.odd.rounds import read
 
 QUEUES = (queue("guest", quota=0), queue("owner", quota=8))
 
@@ -69,6 +71,22 @@ def test_the_choice_that_leaves_most_to_later_tiers_is_made(hole):
     plan = planned(borrower(), hole=hole)
 
     assert {hole} == {op.node for op in plan.operations if op.op == "Bind"}
+    assert {"proven"} == {tier.proof for tier in plan.tiers}
+
+
+@pytest.mark.parametrize("seed", [42, 222])
+def test_idle_room_alone_is_proven_without_a_model_of_the_whole_round(
+    seed, monkeypatch
+):
+    """
+    Somebody could leave, and nobody does in any plan that loses as little.
+    """
+    small = replace(DEFAULT, search=Search(most_open_cells=0))
+    monkeypatch.setattr("solver.problem.problem.DEFAULT", small)
+    given = read(victim_case(seed, tiny=True))
+    plan = decide(given.snapshot, given.policy)
+
+    assert any(op.op == "Bind" for op in plan.operations)
     assert {"proven"} == {tier.proof for tier in plan.tiers}
 
 
