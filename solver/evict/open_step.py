@@ -230,6 +230,15 @@ def somebody_leaves(problem: Problem) -> bool:
     return bool((problem.room.later > problem.room.now).any())
 
 
+def some_may_wait(problem: Problem) -> bool:
+    """
+    Tell whether who has no room now may get it though nobody else has to leave.
+    """
+    around = problem.around
+    is_ending = around is not None and bool(around.ending)
+    return bool(problem.frozen.exits) or is_ending or somebody_leaves(problem)
+
+
 def _somebody_may(problem: Problem) -> bool:
     """
     Tell whether something runs in a round that may make others leave.

@@ -9,15 +9,13 @@ them was frozen; what they are proven to be must not.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from solver.evict.open_step import Opened, somebody_leaves
+from solver.evict.open_step import Opened, some_may_wait, somebody_leaves
 from solver.place.draft import Draft
 from solver.problem.problem import Problem, Step
 from solver.score.still_possible import StillPossible
 from solver.score.tier import LOSSES, TierKey
 from solver.score.tiers import trivial_bound
 from solver.search.best_so_far import BestSoFar
-
-_PODS_LOST = ("disruption-pods", "preemption-pods")
 
 
 @dataclass(slots=True)
@@ -91,17 +89,11 @@ class Sure:
 
         Plans that lose as little as one in which nobody leaves differ in that only.
         """
-        lost: dict[str, tuple[int, int]] = {
-            key.name: (at, values[at])
-            for at, key in enumerate(keys)
-            if key.name in LOSSES
-        }
-        around = self.bare.around
-        is_leaving = somebody_leaves(self.bare) or (around and around.ending)
-        is_lost = any(lost.get(name, (0, 1))[1] for name in _PODS_LOST)
-        if self.froze or is_leaving or is_lost or self.bare.frozen.exits:
+        none = {k.name for k, value in zip(keys, values, strict=True) if value == 0}
+        stays = none >= {"disruption-pods", "preemption-pods"}
+        if self.froze or not stays or some_may_wait(self.bare):
             return len(keys)
-        return 1 + max(at for at, _ in lost.values())
+        return 1 + max(at for at, key in enumerate(keys) if key.name in LOSSES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,9 +207,9 @@ def _may_choose(decided: Decided, after: Problem) -> bool:
     But where starts may follow a step, somebody could leave so that more of them do.
     """
     opened = decided.opened
-    is_leaving = (opened.now.room.later > opened.now.room.now).any()
     froze = after.frozen is not decided.before.frozen
-    return bool(is_leaving) or froze or opened.left_out or _may_give_rights(opened)
+    is_leaving = somebody_leaves(opened.now)
+    return is_leaving or froze or opened.left_out or _may_give_rights(opened)
 
 
 def _may_give_rights(opened: Opened) -> bool:

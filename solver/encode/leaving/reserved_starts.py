@@ -18,7 +18,7 @@ from solver.encode.leaving.variables import RULES, Leaving
 from solver.encode.queue_rows import Key, charge, placed
 from solver.encode.variables import Linear, TypeVars, Var
 from solver.evict.beneficiaries import may_be_for
-from solver.evict.open_step import somebody_leaves
+from solver.evict.open_step import some_may_wait
 from solver.evict.rights.guarantees import may_be_guaranteed
 from solver.place.gang_order import rank_of
 from solver.problem.node_room import Bools
@@ -70,14 +70,11 @@ def reserve_for_somebody(
     """
     Ensure that nobody is reserved where nobody leaves, whoever else starts beside it.
     """
-    around = problem.around
-    if around is None and problem.room.parts is None:
-        return
-    if problem.frozen.exits or somebody_leaves(problem) or (around and around.ending):
+    is_said = problem.around is None and problem.room.parts is None
+    if is_said or some_may_wait(problem):
         return
     gone = cp_model.LinearExpr.sum([row.expression for row in leaving.gone])
-    some = model.new_bool_var("")
-    model.add(gone >= 1).only_enforce_if(some)
+    some = _not_none(model, gone)
     for kind in held:
         model.add(kind.starts.chosen == 0).only_enforce_if(~some)
 
@@ -137,13 +134,13 @@ class _Rooms:
                 row = _asked(problem, own, column)
                 if not row.variables:
                     continue
-                short = self._any_of(row)
+                short = _not_none(self.model, row.expression)
                 row.extend(_asked(problem, beside, column))
                 free = int(problem.room.now[node, column])
                 self.model.add(row.expression >= free + 1).only_enforce_if(short)
                 yield short
         if none.variables:
-            yield self._any_of(none)
+            yield _not_none(self.model, none.expression)
 
     def _full_for(self, shapes: Sequence[int]) -> Bools:
         """
@@ -153,14 +150,8 @@ class _Rooms:
         said = any(problem.shapes.items[shape].neighbours for shape in shapes)
         if said or problem.room.parts is not None or not shapes:
             return np.ones(len(now), dtype=bool)
-        return np.asarray(
-            (problem.shapes.requests[shapes].min(axis=0) > now).any(axis=1)
-        )
-
-    def _any_of(self, row: Linear) -> Var:
-        literal = self.model.new_bool_var("")
-        self.model.add(row.expression >= 1).only_enforce_if(literal)
-        return literal
+        least = problem.shapes.requests[shapes].min(axis=0)
+        return np.asarray((least > now).any(axis=1))
 
 
 def _shapes_of(problem: Problem, units: Sequence[Unit]) -> set[int]:
@@ -226,8 +217,7 @@ class _Asking:
         self.asking: dict[Claim, list[Var]] = {claim: [] for claim in self.gone}
         self._known: dict[str, set[Claim]] = {}
         for claim, gone in self.gone.items():
-            self.alone[claim] = model.new_bool_var("")
-            model.add(gone.expression >= 1).only_enforce_if(self.alone[claim])
+            self.alone[claim] = _not_none(model, gone.expression)
 
     def is_after(self, one: Unit, other: Unit) -> bool:
         """
@@ -291,6 +281,15 @@ class _Asking:
         if self.low is not None:
             alone += len(self.needed) * self.low
         self.model.add(needed <= alone)
+
+
+def _not_none(model: cp_model.CpModel, count: cp_model.LinearExprT) -> Var:
+    """
+    Give a literal that holds only where some are counted.
+    """
+    some = model.new_bool_var("")
+    model.add(count >= 1).only_enforce_if(some)
+    return some
 
 
 def _any_of(model: cp_model.CpModel, literals: Sequence[Var]) -> Var | None:
