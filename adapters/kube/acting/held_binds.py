@@ -5,7 +5,7 @@ Binds that something else comes before: volumes that are made, or another binder
 from collections.abc import Callable, Mapping, Sequence
 
 from adapters.kube.acting.devices.bind_request_binder import BindRequestBinder
-from adapters.kube.acting.may_begin import HeldUnit, are_behind
+from adapters.kube.acting.may_begin import HeldGang, are_behind
 from adapters.kube.acting.operations import Deeds
 from adapters.kube.acting.volume_binder import Act, VolumeBinder
 from adapters.kube.watch.cache import Cache
@@ -88,7 +88,7 @@ class HeldBinds:
         """
         if self._volumes.lacks(binds) or self._requests.lacks(binds):
             return True
-        held: list[HeldUnit] = [*self._volumes.held, *self._requests.held]
+        held: list[HeldGang] = [*self._volumes.held, *self._requests.held]
         return are_new and are_behind(held, binds)
 
     def begin(

@@ -8,10 +8,10 @@ volumes do not come, or not in time, the claims are let go, and the gang waits a
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from adapters.kube.acting.claim_teller import ClaimTeller, ToldClaims
-from adapters.kube.acting.may_begin import are_behind, is_start, why_not_begun
+from adapters.kube.acting.may_begin import HeldGang, are_behind, why_not_begun
 from adapters.kube.acting.operations import NO_ANSWER, Answer, Deeds
 from adapters.kube.acting.pod_claims import PodClaims
 from adapters.kube.objects.volume_records import ClaimRecord
@@ -19,7 +19,7 @@ from adapters.kube.watch.cache import Cache
 from adapters.loop.interfaces import Turn
 from models.gangs import Gang, PodPhase
 from models.plan import Operation
-from models.receipt import Receipt, Result
+from models.receipt import Receipt
 from models.why.reasons import Reason, Waiting
 
 WITHIN = 600.0
@@ -33,27 +33,15 @@ The seconds beyond them for which its pods count as bound unless it ends before.
 
 
 @dataclass(slots=True, eq=False)
-class _HeldGang:
+class _WaitingGang(HeldGang):
     """
     Binds of one gang, or gang group, that wait for volumes; it may grow meanwhile.
 
-    ``claims`` has the uids of those that its pods mount.  Nothing of the gang goes
-    before one that ``starts`` it.  ``over`` is why it is given up, ``result`` what its
-    receipts then say.
+    ``claims`` has the uids of those that its pods mount.
     """
 
-    name: str
-    turn: Turn
-    steps: tuple[Operation, ...]
-    since: float
     told: ToldClaims
     claims: dict[str, str]
-    starts: bool = field(init=False)
-    over: str = ""
-    result: Result = "again"
-
-    def __post_init__(self) -> None:
-        self.starts = is_start(self.turn)
 
 
 class VolumeBinder:
@@ -73,8 +61,8 @@ class VolumeBinder:
         self._claims = PodClaims(cache)
         self._teller = ClaimTeller(deeds, cache, self._claims)
         self._within = within
-        self.held: list[_HeldGang] = []
-        self._ended: dict[str, _HeldGang] = {}
+        self.held: list[_WaitingGang] = []
+        self._ended: dict[str, _WaitingGang] = {}
 
     @property
     def steps(self) -> Iterator[Operation]:
@@ -119,7 +107,7 @@ class VolumeBinder:
                 if claim is None or not claim.is_bound:
                     nodes.setdefault(key, step.node)
         now, told = self._deeds.clock(), ToldClaims(nodes)
-        held = _HeldGang(name, turn.of(steps), tuple(steps), now, told, claims)
+        held = _WaitingGang(name, turn.of(steps), tuple(steps), now, told, claims)
         receipts = carry_out(
             steps, lambda step: self._deeds.done(step, lambda s: self._told(held, s))
         )
@@ -142,7 +130,7 @@ class VolumeBinder:
         for held in [*self.held]:
             answer = why_not_begun(held.turn, gangs, pause)
             if answer != NO_ANSWER and not held.over:
-                held.result, held.over = answer
+                held.give_up(*answer)
                 self._cache.changed.set()
 
     def due(self) -> Turn | None:
@@ -157,17 +145,9 @@ class VolumeBinder:
             if self._is_over(held) and (held.over or not behind):
                 self.held.remove(held)
                 self._ended[held.name] = held
-                self._give_up_rest(held)
+                held.give_up_with_it(self.held)
                 return held.turn
         return None
-
-    def _give_up_rest(self, held: _HeldGang) -> None:
-        """
-        Give up what a gang grew by while its start was held, where that is given up.
-        """
-        for other in self.held if held.over else ():
-            if held.starts and other.name == held.name:
-                other.over, other.result = held.over, held.result
 
     def ended(self, name: str) -> Sequence[Receipt] | None:
         """
@@ -182,7 +162,7 @@ class VolumeBinder:
             for step in held.steps
         ]
 
-    def _keep(self, held: _HeldGang) -> None:
+    def _keep(self, held: _WaitingGang) -> None:
         """
         Let the pods count as bound for a while longer.
         """
@@ -190,7 +170,7 @@ class VolumeBinder:
         for step in held.steps:
             self._cache.assume(step.pod, step.uid or "", step.node, seconds)
 
-    def _told(self, held: _HeldGang, step: Operation) -> Answer:
+    def _told(self, held: _WaitingGang, step: Operation) -> Answer:
         """
         Tell the claims of a pod, those that are not told for another one.
         """
@@ -204,7 +184,7 @@ class VolumeBinder:
                 return answer
         return NO_ANSWER
 
-    def _is_over(self, held: _HeldGang) -> bool:
+    def _is_over(self, held: _WaitingGang) -> bool:
         """
         Tell whether all claims of a gang are bound, or it is given up.
         """
@@ -212,49 +192,45 @@ class VolumeBinder:
         if held.over or all(bound):
             return True
         if self._deeds.clock() > held.since + self._within:
-            held.over, held.result = (
-                f"its volumes were not there within {self._within:.0f} s",
-                "refused",
-            )
+            why = f"its volumes were not there within {self._within:.0f} s"
+            held.give_up("refused", why)
         return bool(held.over)
 
-    def _is_bound(self, held: _HeldGang, step: Operation) -> bool:
+    def _is_bound(self, held: _WaitingGang, step: Operation) -> bool:
         """
         Tell whether all claims of a pod are bound, or note why its gang is given up.
         """
         pods = [p for p in self._cache.pods_named([step.pod]) if p.uid == step.uid]
         if (answer := self._deeds.why_not_there(step)) != NO_ANSWER:
-            held.result, held.over = answer
+            held.give_up(*answer)
         elif not pods or pods[0].phase is not PodPhase.PENDING:
-            held.over = f"pod {step.pod} is gone, or no longer waits"
+            held.give_up("again", f"pod {step.pod} is gone, or no longer waits")
         is_bound = not held.over
         for key, claim, number in self._claims.of(step) if is_bound else ():
             if claim is not None and number < held.told.claims.get(key, 0):
                 is_bound = False  # what we wrote has not come back yet
-            elif why := self._why_over(held, step, key, claim):
-                held.over = why
+            elif (answer := self._why_over(held, step, key, claim)) != NO_ANSWER:
+                held.give_up(*answer)
                 return False
             else:
                 is_bound = is_bound and claim is not None and claim.is_bound
         return is_bound
 
     def _why_over(
-        self, held: _HeldGang, step: Operation, key: str, claim: ClaimRecord | None
-    ) -> str:
+        self, held: _WaitingGang, step: Operation, key: str, claim: ClaimRecord | None
+    ) -> Answer:
         """
         Say why a claim cannot become what its pod needs; nothing where it can.
         """
         if claim is None:
-            return f"claim {key} is gone, or cannot be read"
+            return "again", f"claim {key} is gone, or cannot be read"
         if claim.is_leaving or claim.uid != held.claims[key]:
-            return f"claim {key} is being deleted, or another one"
+            return "again", f"claim {key} is being deleted, or another one"
         if claim.is_bound:
             where = self._claims.why_elsewhere(claim, step)
-            return where and f"claim {key}: {where}"
+            return ("again", f"claim {key}: {where}") if where else NO_ANSWER
         why = self._teller.why_over(held.told, key, claim)
-        if why:
-            held.result = "refused"
-        return why
+        return ("refused", why) if why else NO_ANSWER
 
 
 Act = Callable[[Operation], Receipt]

@@ -137,7 +137,7 @@ class BindRequestBinder:
         for held in [*self.held]:
             answer = why_not_begun(held.turn, gangs, pause)
             if answer != NO_ANSWER and not any(map(self.is_bound, held.steps)):
-                held.give_up(answer[1], answer[0])
+                held.give_up(*answer)
                 self._cache.changed.set()
 
     def due(self) -> Turn | None:
@@ -154,7 +154,7 @@ class BindRequestBinder:
             for step in held.steps:
                 answer = self._deeds.why_not_there(step)
                 if answer != NO_ANSWER and not self.is_bound(step):
-                    held.give_up(answer[1], answer[0])
+                    held.give_up(*answer)
             if not held.over:
                 some = self._gangs.next(held, busy)[:left]
                 left -= len(some)
@@ -248,4 +248,4 @@ def _take(held: HandedGang, receipts: Iterable[Receipt]) -> None:
     for receipt in receipts:
         held.asked.add(receipt.operation.pod)
         if receipt.result != "done":
-            held.give_up(receipt.message, receipt.result)
+            held.give_up(receipt.result, receipt.message)

@@ -2,57 +2,29 @@
 Gangs that wait for KAI's binder: whose turn it is, and what became of them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapters.kube.acting.devices.gpu_groups import GpuGroups
-from adapters.kube.acting.may_begin import are_behind, is_start
+from adapters.kube.acting.may_begin import HeldGang, are_behind
 from adapters.kube.objects.bind_requests import BindRequestRecord
 from adapters.kube.watch.cache import Cache
-from adapters.loop.interfaces import Turn
 from models.plan import Operation
-from models.receipt import Result
 
 Requests = Mapping[str, BindRequestRecord]
 
 
 @dataclass(slots=True, eq=False)
-class HandedGang:
+class HandedGang(HeldGang):
     """
     The binds of one gang, or gang group, that wait for KAI's binder.
 
     ``groups`` are those of the pods that share GPUs, ``asked`` the pods for which a
-    request was written.  Nothing of the gang goes before one that ``starts`` it.
-    ``over`` is why it is given up, ``result`` what its receipts then say.
+    request was written.
     """
 
-    name: str
-    turn: Turn
-    steps: tuple[Operation, ...]
-    since: float
     groups: Mapping[str, tuple[str, ...]]
     asked: set[str] = field(default_factory=set)
-    starts: bool = field(init=False)
-    over: str = ""
-    result: Result = "again"
-
-    def __post_init__(self) -> None:
-        self.starts = is_start(self.turn)
-
-    def give_up(self, why: str, result: Result) -> None:
-        """
-        Note why it is given up; the first reason stands.
-        """
-        if not self.over:
-            self.over, self.result = why, result
-
-    def give_up_with_it(self, waiting: Iterable["HandedGang"]) -> None:
-        """
-        Give up what the gang grew by while its start was held, where that is given up.
-        """
-        for other in waiting if self.over and self.starts else ():
-            if other.name == self.name:
-                other.give_up(self.over, self.result)
 
 
 class HandedGangs:
@@ -124,17 +96,17 @@ class HandedGangs:
         for step in held.steps:
             pods = self._cache.pods_named([step.pod])
             if not pods or pods[0].uid != (step.uid or ""):
-                held.give_up(f"pod {step.pod} is gone", "again")
+                held.give_up("again", f"pod {step.pod} is gone")
             elif pods[0].node not in {None, step.node}:
                 what = f"pod {step.pod} is bound to {pods[0].node} already"
-                held.give_up(what, "again")
+                held.give_up("again", what)
             elif step.pod in held.asked and pods[0].node is None:
                 request = requests.get(step.pod)
                 if request is not None and not request.is_active:
                     what = request.reason or "it does not say why"
-                    held.give_up(f"KAI's binder failed: {what}", "refused")
+                    held.give_up("refused", f"KAI's binder failed: {what}")
         if now > held.since + self.within:
-            held.give_up(too_long(self.within), "refused")
+            held.give_up("refused", too_long(self.within))
 
 
 def too_long(seconds: float) -> str:
