@@ -30,8 +30,7 @@ from solver.problem.gang_state import Standing
 from solver.problem.leaving_pods import loss_of
 from solver.problem.pod_shapes import shapes_of, where_neighbours_let
 from solver.problem.problem import Problem, Step, Unit
-from solver.problem.when_empty.never_starts import needed
-from solver.score.gpu_sums import with_room_beside
+from solver.score.gpu_sums import may_be_entitled, with_room_beside
 from solver.score.tier import LOSSES, TierKey
 from solver.score.tiers import is_better, score, tier_keys
 from solver.shares.queue_tree import Booking
@@ -286,7 +285,7 @@ def _candidates(problem: Problem, step: Step) -> tuple[Unit, ...]:
         for unit in problem.units
         if unit.starts
         and not was_evicted(problem, unit)
-        and (step is not Step.ENTITLED or may_claim(problem, unit))
+        and (step is not Step.ENTITLED or may_be_entitled(problem, unit))
     )
 
 
@@ -307,22 +306,6 @@ def some_were_evicted(problem: Problem) -> bool:
     Tell whether some unit waits for which nobody leaves.
     """
     return any(unit.starts and was_evicted(problem, unit) for unit in problem.units)
-
-
-def may_claim(problem: Problem, unit: Unit) -> bool:
-    """
-    Tell whether the fair shares of its own queues would hold a unit by itself.
-
-    Queues above them may still have to lose something first.
-    """
-    queues = problem.queues
-    return all(
-        needed(state, name) <= queues.claim_left(problem.shares, state.gang.queue, name)
-        for state in unit.states
-        if state.gang.queue in queues.queues
-        for name in queues.named
-        if needed(state, name)
-    )
 
 
 def _without_evictions(

@@ -21,7 +21,7 @@ from models.why.reasons import Facts, Reason, Waiting, listed
 from solver.effort.budget import Budget
 from solver.evict.freeze import requests_of
 from solver.evict.gathering import victims_of
-from solver.evict.open_step import may_claim, open_step, was_evicted
+from solver.evict.open_step import open_step, was_evicted
 from solver.evict.settled import is_settled
 from solver.evict.stale import stale_gangs
 from solver.evict.victims import Account, Victim, Victims, vacated
@@ -33,6 +33,7 @@ from solver.problem.leaving_pods import Exit
 from solver.problem.problem import Problem, Step, Unit
 from solver.problem.running_gangs import Runners
 from solver.problem.when_empty.never_starts import needed
+from solver.score.gpu_sums import may_be_entitled
 from solver.shares.kept_room import least_runtimes
 
 NOT_PREEMPTIBLE = "not preemptible"
@@ -65,7 +66,9 @@ class Protection:
         """
         problem = self._problem
         return (
-            self._open and may_claim(problem, unit) and not was_evicted(problem, unit)
+            self._open
+            and may_be_entitled(problem, unit)
+            and not was_evicted(problem, unit)
         )
 
     def could_evict(self, unit: Unit) -> bool:

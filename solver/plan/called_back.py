@@ -11,7 +11,7 @@ from models.gangs import Gang, pod_sets
 from solver.evict.beneficiaries import worth
 from solver.evict.core_only import cut_to_core
 from solver.evict.freeze import freeze, leave, requests_of
-from solver.evict.open_step import may_claim, was_evicted
+from solver.evict.open_step import was_evicted
 from solver.evict.pod_exits import pod_exits
 from solver.evict.settled import is_settled
 from solver.hold.forecast import stage_of
@@ -23,6 +23,7 @@ from solver.place.round_state import RoundState
 from solver.problem.leaving_pods import Exit, loss_of
 from solver.problem.node_room import NodeRoom
 from solver.problem.problem import Problem, Step, Unit
+from solver.score.gpu_sums import may_be_entitled
 
 
 def called_back(problem: Problem, unit: Unit, nodes: Sequence[int]) -> Problem | None:
@@ -93,7 +94,8 @@ def _step_of(
     """
     policy = problem.policy
     others = problem.frozen.losses[Step.BORROWING].pods
-    if policy.lends(borrowing=False) and may_claim(problem, unit) and not others:
+    may = policy.lends(borrowing=False) and may_be_entitled(problem, unit)
+    if may and not others:
         ledger = Ledger(problem)
         ledger.count_later(problem)
         for one in exits:
