@@ -7,6 +7,7 @@ there before.  On unchanged demand that would make others leave round after roun
 
 from collections.abc import Iterator
 
+from models.eviction_bounds import bounds_leaving
 from models.gangs import Gang, PodPhase, pod_sets
 from models.policy import Policy
 from models.snapshot import Snapshot
@@ -26,11 +27,7 @@ def is_settled(snapshot: Snapshot, policy: Policy) -> bool:
         return False
     times = (gang.evicted_ago for gang in snapshot.gangs)
     last = min((ago for ago in times if ago is not None), default=unchanged + 1)
-    if last > unchanged:
-        return False
-    evict = policy.evict
-    bounds = (evict.max_pods, evict.max_gangs, evict.max_lost_per_gpu)
-    if any(bound is not None for bound in bounds):
+    if last > unchanged or bounds_leaving(policy.evict):
         return False
     return not any(
         limit <= now < limit + last for now, limit in _clocks(snapshot, policy) if limit
