@@ -15,7 +15,6 @@ from models.why.reasons import Facts, counted
 from solver.hold.forecast import Forecast, Seats
 from solver.hold.turns import Turns, most_held
 from solver.place.gang_order import oldest
-from solver.problem.gang_state import Standing
 from solver.problem.lateness import needs_gpus, passed_over, unit_gpus
 from solver.problem.node_room import Bools
 from solver.problem.problem import Problem, Unit
@@ -141,7 +140,8 @@ def _first_in_line(problem: Problem) -> list[Unit]:
     found = []
     for unit in sorted(late, key=by_rank):
         by_queue = waiting.heads_of == "queue"
-        line = queue_of(problem, unit.states[0]) if by_queue else ""
+        queue = unit.states[0].gang.queue
+        line = problem.queues.leaf(queue) if by_queue else ""
         counts[line] += 1
         if counts[line] <= waiting.heads:
             found.append(unit)
@@ -153,13 +153,6 @@ def by_rank(unit: Unit) -> tuple[int, int, int, str]:
     Order units as they stand in line: highest band, passed over longest, oldest, name.
     """
     return (-unit.band, -passed_over(unit), -oldest(unit), unit.key)
-
-
-def queue_of(problem: Problem, state: Standing) -> str:
-    """
-    Name the leaf queue of a gang; without any queue all gangs are in one.
-    """
-    return state.gang.queue if problem.queues.queues else ""
 
 
 class _HeadChoice:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from solver.hold.heads import Head, by_rank, queue_of
+from solver.hold.heads import Head, by_rank
 from solver.hold.lent_out import is_free_to_go, may_return
 from solver.place.draft import Draft
 from solver.place.queue_ledger import Ledger
@@ -210,7 +210,8 @@ class _Holds:
         return may_return(self._problem, unit, until)
 
     def _queues(self, unit: Unit) -> frozenset[str]:
-        return frozenset(queue_of(self._problem, state) for state in unit.states)
+        leaf = self._problem.queues.leaf
+        return frozenset(leaf(state.gang.queue) for state in unit.states)
 
     def _run_time(self, unit: Unit) -> int | None:
         """
