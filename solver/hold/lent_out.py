@@ -44,15 +44,13 @@ def lent_to(problem: Problem, unit: Unit) -> tuple[Gang, ...]:
     if not problem.policy.lends(borrowing=True) or problem.room.parts is not None:
         return ()
     lenders = {state.key for state in unit.states}
-    frozen = problem.frozen
-    decided = {one.gang for one in frozen.exits} | frozen.stale
-    decided |= {s.key for u in (*frozen.units, *frozen.committed) for s in u.states}
+    stay = problem.frozen.decided | lenders
     return tuple(
         gang
         for gang in problem.snapshot.gangs
         if gang.lent_by
         and not lenders.isdisjoint(gang.lent_by)
-        and gang.key not in decided | lenders
+        and gang.key not in stay
         and _may_go_now(problem, gang)
     )
 

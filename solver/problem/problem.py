@@ -108,6 +108,15 @@ class Frozen:
         first = self.losses[Step.ENTITLED].pods
         return self.exits[:first], self.exits[first:]
 
+    @property
+    def decided(self) -> frozenset[str]:
+        """
+        Name the gangs that leave or have the places of all they miss.
+        """
+        units = (*self.units, *self.committed)
+        placed = {state.key for unit in units for state in unit.states}
+        return self.stale.union(placed, (one.gang for one in self.exits))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:

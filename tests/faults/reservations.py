@@ -26,6 +26,13 @@ def _what_is_left_over(problem, *_):
     return replace(problem, room=replace(problem.room, later=problem.room.after))
 
 
+def _who_leaves(frozen):
+    """
+    Count nobody as decided who has all its places.
+    """
+    return frozen.stale.union(one.gang for one in frozen.exits)
+
+
 def _left_now(problem, *_):
     """
     Offer the room of those who leave at once.
@@ -111,7 +118,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "who-is-promised-leaves",
         "pods leave of a gang that has the places of all it misses",
-        switch("solver.evict.rights.may_leave:_promised", always(set())),
+        switch("solver.problem.problem:Frozen.decided", becomes(property(_who_leaves))),
         (
             "evict/reservations/keeps-what-runs-of-its-gang",
             "evict/preempt/not-who-was-promised-the-rest-in-this-plan",

@@ -88,8 +88,7 @@ class Permissions:
         self.policy: Policy = problem.policy
         self._known: dict[object, Rights] = {}
         self._queues: dict[str, tuple[bool, bool, set[str], _Runtimes]] = {}
-        gone = {one.gang for one in problem.frozen.exits} | problem.frozen.stale
-        self._decided = gone | _promised(problem)
+        self._decided = problem.frozen.decided
         self._needed = _needed(problem)
         starters = [unit for unit in problem.units if unit.starts]
         leaf = problem.queues.leaf
@@ -187,12 +186,3 @@ def _needed(problem: Problem) -> set[str]:
     ]
     near = {one.near.pods for one in said if one.near}
     return near | {rule.pods for one in said for rule in one.spread}
-
-
-def _promised(problem: Problem) -> set[str]:
-    """
-    Name the gangs that have the places of all they miss: what runs of them stays.
-    """
-    frozen = problem.frozen
-    units = (*frozen.units, *frozen.committed)
-    return {state.key for unit in units for state in unit.states}
