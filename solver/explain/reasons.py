@@ -131,13 +131,11 @@ class _Explainer:
 
     def kind(self, unit: Unit) -> object:
         """
-        Name what units have in common that are told the same, in the same words.
+        Name what units have in common of which one is asked for all.
         """
         if unit.key in self._heads or unit.key in self._outcome.makes_way:
             return unit.key
-        kind = unit_kind(self._bare.shapes, unit.states)
-        evicted = was_evicted(self._bare, unit)
-        return (kind, unit.band, evicted, names_of(unit.states[0]))
+        return kind_asked(self._bare, unit)
 
     def by_hand(self, unit: Unit) -> Waiting | None:
         """
@@ -308,6 +306,18 @@ class _Explainer:
         if not ahead or unit.key in ahead:
             return None
         return {"gangs": len(ahead), "behind": listed(ahead, "gang")}
+
+
+def kind_asked(problem: Problem, unit: Unit) -> object:
+    """
+    Name what units have in common that are told the same, in the same words.
+    """
+    return (
+        unit_kind(problem.shapes, unit.states),
+        unit.band,
+        was_evicted(problem, unit),
+        names_of(unit.states[0]),
+    )
 
 
 def _over_limit(problem: Problem, unit: Unit) -> Waiting | None:

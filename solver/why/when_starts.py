@@ -29,6 +29,7 @@ from models.why.remedies import WhenStarts
 from models.why.without_rules import no_start_awaited
 from solver.evict.reservations import keep, promises_of
 from solver.explain.ending_pods import ending_pods
+from solver.explain.reasons import kind_asked
 from solver.hold.ends import ends_of
 from solver.hold.heads import heads_of
 from solver.hold.held_nodes import surely_held
@@ -42,7 +43,7 @@ from solver.problem.problem import Problem, Unit, problem_of
 from solver.why.given_to_others import given_by
 from solver.why.room_beside_others import has_room_beside
 from solver.why.start_under import open_steps
-from solver.why.why_waits import kind_asked, unit_of
+from solver.why.why_waits import unit_of
 
 _UNFORESEEN = "unknown: nobody foresees who is around it then"
 _ALONE = "time alone does not start it"

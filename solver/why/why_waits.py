@@ -13,13 +13,12 @@ from models.why.reasons import Reason, Waiting
 from models.why.verdicts import Blocker, PlaceInLine, Verdict, WhyWaits
 from models.why.without_rules import no_wait, not_ready
 from solver.effort.budget import Budget, Stopwatch
-from solver.evict.open_step import was_evicted
 from solver.evict.reservations import keep, promises_of
+from solver.explain.reasons import kind_asked
 from solver.hold.heads import heads_of
 from solver.hold.held_nodes import with_heads
 from solver.place.gang_order import rank_of
 from solver.problem.problem import Problem, Unit, problem_of, together
-from solver.problem.unit_kind import names_of, unit_kind
 from solver.why.given_to_others import GivenToOthers, given_by, kept_off
 from solver.why.named_rules import NamedRule, leaves_of, rules_of
 from solver.why.rule_numbers import blockers_of
@@ -159,18 +158,6 @@ def unit_of(problem: Problem, gang: str) -> Unit:
     states = together(problem.states[gang], problem.states)
     lowest = min(state.gang.priority for state in states)
     return Unit(states=states, starts=True, band=problem.bands.of(lowest))
-
-
-def kind_asked(problem: Problem, unit: Unit) -> object:
-    """
-    Name what units have in common that are told the same.
-    """
-    return (
-        unit_kind(problem.shapes, unit.states),
-        unit.band,
-        was_evicted(problem, unit),
-        names_of(unit.states[0]),
-    )
 
 
 class _GangAsked:
