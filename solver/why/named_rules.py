@@ -34,7 +34,6 @@ MOST_DRAINED = 6
 """
 Drained nodes of which each is a rule of its own; of more of them all together are one.
 """
-_KEEPS_OFF = frozenset({"NoSchedule", "NoExecute"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,8 +121,7 @@ def _of_nodes(problem: Problem, unit: Unit) -> Iterator[NamedRule]:
         taint.key
         for node in problem.room.nodes
         for taint in node.taints
-        if taint.effect in _KEEPS_OFF
-        and not all(leaf.demand.tolerates((taint,)) for leaf in leaves)
+        if not all(leaf.demand.tolerates((taint,)) for leaf in leaves)
     }
     for key in sorted(taints):
         yield NamedRule(word=Verdict.NODES, at=key, kind=TAINT)
@@ -199,7 +197,7 @@ def _short_of_share(problem: Problem, unit: Unit) -> list[str]:
             if state.rigid
             else most_asked(replace(unit, states=(state,)), resource)
         ]
-        if asked > max(0, queues.claim_left(problem.shares, name, resource))
+        if asked > queues.share_left(problem.shares, name, resource)
     ]
 
 
