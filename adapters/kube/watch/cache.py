@@ -50,7 +50,8 @@ class Cache:
     """
     A shelf per resource, the pods of each node, and the pods we bound ourselves.
 
-    ``confirm`` is how many seconds we take a pod for bound without hearing of it;
+    ``confirm`` is how many seconds we take a pod for bound without hearing of it, and
+    longer while we hear of no pods at all;
     ``oldest`` is how many seconds a resource may be behind before a view is refused.
     ``revision`` counts the changes that may matter for planning, and ``changed`` is set
     by each of them, for a loop to wait on and clear.
@@ -189,8 +190,9 @@ class Cache:
         """
         if problems := self.problems(followed):
             raise SnapshotRefusedError(problems)
+        heard = self._clock() - _age_of_pods(followed)
         with self._lock:
-            self._expire()
+            self._expire(heard)
             assumed = tuple(sorted(self._assumed))
             pods = dict(self._pods.records) if assumed else self._pods.records
             for key in assumed:
@@ -220,9 +222,13 @@ class Cache:
             return self._nodes
         return self._others.setdefault(resource, Shelf(self._lock, self._touch))
 
-    def _expire(self) -> None:
-        now = self._clock()
-        for key in [k for k, held in self._assumed.items() if held.until <= now]:
+    def _expire(self, heard: float) -> None:
+        """
+        End what we assume until before we ``heard`` of pods last.
+
+        A watch may hang while writes go through: what it does not show is no news.
+        """
+        for key in [k for k, held in self._assumed.items() if held.until <= heard]:
             del self._assumed[key]
             self._touch()
 
@@ -232,6 +238,15 @@ class Cache:
         """
         self.revision += 1
         self.changed.set()
+
+
+def _age_of_pods(followed: Sequence[Reflector[Any]]) -> float:
+    """
+    Give the seconds since we last knew to be up to date with the pods.
+    """
+    kinds = ((f.resource.group, f.resource.plural, f) for f in followed)
+    ages = (f.staleness() for group, plural, f in kinds if (group, plural) == PODS)
+    return next(ages, None) or 0.0
 
 
 def _objects(others: Mapping[Resource, Shelf[Any]]) -> Objects:

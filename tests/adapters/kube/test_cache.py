@@ -178,6 +178,22 @@ def test_an_assumption_expires(cache, clock):
     assert ("node-3", None) == (before, pod(cache).node)
 
 
+@pytest.mark.parametrize("leaves", [False, True])
+def test_nothing_assumed_expires_while_the_watch_of_pods_is_silent(
+    cache, clock, leaves
+):
+    if leaves:
+        put(cache, raw_pod(0, 8, "node-3"))
+        cache.assume_leaving(POD, UID)
+    else:
+        cache.assume(POD, UID, "node-3")
+    clock.now += 70
+    silent = cache.view([Followed(NODES), Followed(PODS, age=41.0)]).assumed
+    heard = cache.view([Followed(NODES, age=70.0), Followed(PODS, age=39.0)]).assumed
+
+    assert ((POD,), ()) == (silent, heard)
+
+
 def test_a_failed_binding_is_forgotten(cache):
     cache.assume(POD, UID, "node-3")
     cache.forget(POD)
