@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from solver.effort.budget import Budget
+from solver.place.gang_order import oldest
 from solver.place.greedy import fill_up, start
 from solver.place.round_state import RoundState
 from solver.problem.problem import Problem, Unit
@@ -49,7 +50,7 @@ def by_age(units: Sequence[Unit]) -> list[Unit]:
     List what may start, the oldest first.
     """
     starting = [unit for unit in units if unit.starts]
-    return sorted(starting, key=lambda u: (-max(s.gang.age for s in u.states), u.key))
+    return sorted(starting, key=lambda u: (-oldest(u), u.key))
 
 
 def _until_one_fails(work: RoundState, units: list[Unit]) -> None:

@@ -10,7 +10,7 @@ from heapq import heapify, heappop, heappush
 
 from solver.effort.budget import Budget
 from solver.place.draft import Draft
-from solver.place.gang_order import oldest, rank_of
+from solver.place.gang_order import rank_of
 from solver.place.place_gang import place_surplus, place_unit, placed_counts
 from solver.place.refused_kinds import Refusals
 from solver.place.round_state import RoundState
@@ -44,7 +44,7 @@ def fill_up(work: RoundState, order: Callable[[RoundState, list[Unit]], None]) -
 
 def in_queue_order(work: RoundState, units: list[Unit]) -> None:
     """
-    Let the queue with least of its share go first; inside it priority, age, name.
+    Let the queue with least of its share go first; inside it band, age, name.
     """
     ranked = _ranked(units)
     _pass(work, ranked, entitled=True)
@@ -63,8 +63,7 @@ def _ranked(units: Sequence[Unit]) -> list[Unit]:
     """
     Sort units so that inside a queue the last is the first in line.
     """
-    by_name = sorted(units, key=lambda unit: unit.key, reverse=True)
-    return sorted(by_name, key=_inside_queue)
+    return sorted(units, key=rank_of, reverse=True)
 
 
 def _pass(work: RoundState, ranked: Sequence[Unit], *, entitled: bool) -> None:
@@ -85,11 +84,6 @@ def _pass(work: RoundState, ranked: Sequence[Unit], *, entitled: bool) -> None:
             failed.note(unit)
         if line:
             heappush(heap, (*_standing_of(work, name), name))
-
-
-def _inside_queue(unit: Unit) -> tuple[int, int]:
-    lowest = min(state.gang.priority for state in unit.states)
-    return (lowest, oldest(unit))
 
 
 def _standing_of(work: RoundState, queue: str) -> tuple[int, float]:

@@ -161,8 +161,8 @@ FAULTS: tuple[Fault, ...] = (
         "greedy-youngest-first",
         "greedy starts the youngest gang of a queue first",
         switch(
-            "solver.place.greedy:_inside_queue",
-            saying(lambda rank, *_: (rank[0], -rank[1])),
+            "solver.place.gang_order:rank_of",
+            saying(lambda rank, *_: (rank[0], -rank[1], rank[2])),
         ),
         ("tiers/order-the-oldest-of-equals",),
         "greedy",
@@ -172,8 +172,8 @@ FAULTS: tuple[Fault, ...] = (
         "greedy starts the lowest priority of a queue first",
         once(
             switch(
-                "solver.place.greedy:_inside_queue",
-                saying(lambda rank, *_: (-rank[0], rank[1])),
+                "solver.place.gang_order:rank_of",
+                saying(lambda rank, *_: (-rank[0], rank[1], rank[2])),
             )
         ),
         ("priority/a-higher-band-comes-first", "priority/three-bands-in-their-order"),
