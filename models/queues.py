@@ -36,6 +36,12 @@ class QueueResource:
             return 0
         return max(0, self.quota - self.lend)
 
+    def beyond(self, used: int) -> int:
+        """
+        Give how much of what is used is above the quota.
+        """
+        return 0 if self.quota is None else max(0, used - self.quota)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queue:

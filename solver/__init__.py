@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from solver.shares.fair_share import fair_parts as fair_parts
     from solver.shares.fair_share import fair_shares as fair_shares
     from solver.shares.fair_share import with_memory as with_memory
-    from solver.shares.queue_tree import beyond as beyond
     from solver.strategies import STRATEGIES as STRATEGIES
     from solver.tuning import Tuning as Tuning
     from solver.verify.judge import verify as _verify
@@ -62,7 +61,6 @@ _ROOMS = {
     "run_times.told_ends": ("ToldEnds",),
     "score.tier": ("LOSSES",),
     "shares.fair_share": ("FairPart", "fair_parts", "fair_shares", "with_memory"),
-    "shares.queue_tree": ("beyond",),
     "strategies": ("STRATEGIES",),
     "tuning": ("Tuning",),
     "verify.judge": ("judge",),

@@ -6,7 +6,7 @@ from models.gangs import Pod, PodPhase, is_complete
 from models.memory.census import CensusMemo
 from models.policy import LONGEST_LEAVING
 from models.snapshot import Snapshot
-from solver.shares.queue_tree import QueueTree, beyond
+from solver.shares.queue_tree import QueueTree
 
 
 def is_leaving(pod: Pod) -> bool:
@@ -30,6 +30,10 @@ def beyond_quotas(snapshot: Snapshot) -> dict[str, dict[str, int]]:
     index = {node.name: at for at, node in enumerate(snapshot.nodes)}
     tree = QueueTree.of(snapshot, census_memo().of(snapshot, index))
     return {
-        queue.name: beyond(queue, tree.running.get(queue.name, {}))
+        queue.name: {
+            name: more
+            for name in tree.named
+            if (more := tree.beyond_quota(queue.name, name))
+        }
         for queue in snapshot.queues
     }

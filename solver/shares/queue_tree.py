@@ -254,9 +254,8 @@ class QueueTree:
         """
         if queue not in self.queues:
             return 0
-        quota = self.queues[queue].rule(resource).quota
         running = self.running.get(queue, {}).get(resource, 0)
-        return 0 if quota is None else max(0, running - quota)
+        return self.queues[queue].rule(resource).beyond(running)
 
     def oldest(self, snapshot: Snapshot) -> dict[str, int]:
         """
@@ -278,16 +277,3 @@ class QueueTree:
         for name, amounts in pending.items():
             add(total.setdefault(name, {}), amounts)
         return total
-
-
-def beyond(queue: Queue, amounts: Mapping[str, int]) -> dict[str, int]:
-    """
-    Give what a queue uses beyond its quota, of the resources that it names.
-    """
-    found: dict[str, int] = {}
-    for resource, rule in queue.resources.items():
-        if rule.quota is not None:
-            more = amounts.get(resource, 0) - rule.quota
-            if more > 0:
-                found[resource] = more
-    return found

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from models.queues import Queue
 from models.resources import Resources, add
-from solver import beyond, fair_shares, with_memory
+from solver import fair_shares, with_memory
 
 Shares = Mapping[str, Mapping[str, int]]
 
@@ -99,4 +99,11 @@ class Books:
         for name, row in self.used.items():
             for above in self._path(name):
                 add(used[above], row)
-        return {name: beyond(queue, used[name]) for name, queue in self.queues.items()}
+        return {
+            name: {
+                r: more
+                for r in self.named
+                if (more := queue.rule(r).beyond(used[name].get(r, 0)))
+            }
+            for name, queue in self.queues.items()
+        }

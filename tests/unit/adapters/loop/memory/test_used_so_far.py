@@ -4,7 +4,8 @@ import pytest
 
 from adapters.loop.memory.gangs import Memory
 from adapters.loop.memory.used_so_far import UsageMemory
-from models.resources import GPU
+from models.queues import QueueResource
+from models.resources import CPU, GPU
 from tests.helpers.build import gang, nodes, queue, snapshot
 
 NOW = 1_700_000_000.0
@@ -41,6 +42,18 @@ def test_a_queue_without_a_bound_to_its_quota_uses_nothing_beyond_it():
     seen(memory, 0, quota=None)
 
     assert 0 == seen(memory, DAY, quota=None)
+
+
+def test_what_only_other_queues_name_has_no_quota():
+    memory = Memory(half_life=WEEK)
+    rule = {CPU: QueueResource(quota=8)}
+    queues = [queue("default", resources=rule), queue("other", quota=2)]
+    runs = gang("g", minimum=1, running=["n0"] * 4)
+    there = snapshot(nodes(1), [runs], queues=queues)
+    memory.applied(there, NOW)
+    found, _ = memory.applied(there, NOW + 3600).queues
+
+    assert 4 == round(found.usage[GPU] / 10**6)
 
 
 def test_usage_fades_once_nothing_runs():
