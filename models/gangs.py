@@ -2,9 +2,10 @@
 Gangs: trees of pods that start together or not at all.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import islice
 from typing import NamedTuple
 
 from models.devices.gpu_parts import GpuDevice, part_of
@@ -230,6 +231,15 @@ def pod_sets(tree: Tree) -> Iterator[PodSet]:
         yield from pod_sets(child)
 
 
+def leaf_of(gang: Gang, number: int) -> PodSet:
+    """
+    Give one of a gang's leaves, counted in file order.
+    """
+    if isinstance(gang.tree, PodSet):
+        return gang.tree
+    return next(islice(pod_sets(gang.tree), number, None))
+
+
 def asking_otherwise(
     tree: Tree,
     change: Callable[[Resources], Resources],
@@ -321,6 +331,3 @@ class DisruptionBudget:
     name: str
     gangs: tuple[str, ...]
     allowed: int
-
-
-LeafCounts = Mapping[str, int]

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from models.gangs import PodSet, is_complete, pod_sets
+from models.gangs import is_complete, leaf_of
 from models.resources import Resources
 from models.why.reasons import Facts, Reason, Waiting
 from solver.evict.beneficiaries import may_be_for
@@ -122,7 +122,7 @@ def _guaranteed(
         return reserved, frozenset()
     rights = HandRights(problem)
     rights.leave(draft.exits)
-    counts = {key: dict(enumerate(map(len, row))) for key, row in draft.places.items()}
+    counts = {key: places.counts for key, places in draft.places.items()}
     started = [unit for unit in problem.units if draft.starts(unit)]
     rights.start_all(
         [(unit, unit.key in draft.entitled, False) for unit in started], draft.places
@@ -284,10 +284,7 @@ def requests_of(problem: Problem, one: Exit) -> Resources:
     """
     Give what a leaving pod asks for.
     """
-    tree = problem.gangs[one.gang].tree
-    if isinstance(tree, PodSet):
-        return tree.requests
-    return tuple(pod_sets(tree))[one.leaf].requests
+    return leaf_of(problem.gangs[one.gang], one.leaf).requests
 
 
 def _stopping(problem: Problem, exits: Sequence[Exit]) -> int:

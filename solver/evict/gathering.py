@@ -5,15 +5,15 @@ Gathering: all that runs and may leave for the starts of a step, in accounts.
 from collections.abc import Mapping
 from dataclasses import replace
 
-from models.gangs import Gang, PodSet, pod_sets
-from models.resources import Resources, summed
+from models.gangs import Gang, PodSet, leaf_of
+from models.resources import Resources
 from solver.evict.group_mates import mates_of_waiting
 from solver.evict.rights.may_leave import Permissions, Rights
 from solver.evict.victims import Account, Victim, Victims, Wide
 from solver.problem.gang_state import Standing, standing
 from solver.problem.leaving_pods import NOWHERE
 from solver.problem.problem import Problem
-from solver.problem.running_gangs import Runner
+from solver.problem.running_gangs import Runner, work_of
 
 
 def victims_of(problem: Problem) -> Victims:
@@ -32,7 +32,6 @@ class _Gathering:
         self.problem = problem
         self.index = problem.room.index
         self.may = Permissions(problem)
-        self._work_of = problem.runners.work_of
         self.found = Victims()
         self._known: dict[object, int] = {}
         self._budgets: dict[str, tuple[int, ...]] = {}
@@ -123,17 +122,12 @@ class _Gathering:
             if not whole:
                 return
         hosts = tuple(self.index.get(pod.node or "", NOWHERE) for _, pod in pods)
-        leaves = tuple(pod_sets(gang.tree))
         together = not loose and len(set(hosts)) == 1 and hosts[0] >= 0
         if together and state.satisfied and gang.key not in self._mates:
-            requests = (
-                _times(leaves[0].requests, len(pods))
-                if len(leaves) == 1
-                else summed(leaves[at].requests for at, _ in pods)
-            )
-            victim = Victim(pods, self._work_of(gang, pods), gang)
-            number = self.problem.runners.number_of(leaves[pods[0][0]].requests)
-            self._add_small(victim, hosts[0], whole, number, requests)
+            victim = self._victim(gang, pods)
+            first = leaf_of(gang, pods[0][0]).requests
+            number = self.problem.runners.number_of(first)
+            self._add_small(victim, hosts[0], whole, number, victim.requests)
             return
         if all(host < 0 for host in hosts):
             return
@@ -187,9 +181,10 @@ class _Gathering:
             if host >= 0:
                 groups = [(one,) for one in runners] if singly else [tuple(runners)]
                 row = self.found.on_node.setdefault(host, {}).setdefault(at, [])
-                row += [
-                    Victim(pods, self._work_of(gang, pods), gang) for pods in groups
-                ]
+                row += [self._victim(gang, pods) for pods in groups]
+
+    def _victim(self, gang: Gang, pods: tuple[Runner, ...]) -> Victim:
+        return Victim(pods, work_of(self.problem.values, gang, pods), gang)
 
     def _account(self, gang: Gang, runner: Runner, rights: Rights) -> Account:
         """
@@ -213,12 +208,8 @@ def _of_pods(account: Account, rights: Rights) -> Account:
     """
     victim = account.sample
     ((leaf, _),) = victim.pods
-    requests = tuple(pod_sets(victim.gang.tree))[leaf].requests
+    requests = leaf_of(victim.gang, leaf).requests
     return replace(account, requests=requests, pods=1, leaf=leaf, rights=rights)
-
-
-def _times(requests: Resources, number: int) -> dict[str, int]:
-    return {name: amount * number for name, amount in requests.items()}
 
 
 def _has_choice(state: Standing) -> bool:

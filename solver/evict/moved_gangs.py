@@ -5,7 +5,7 @@ Movers: running gangs, and spare pods, seen as gangs that need a new place.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from models.gangs import Gang, Pod, PodSet, pod_sets
+from models.gangs import Gang, Pod, PodSet, leaf_of
 from solver.evict.victims import Account, Victims
 from solver.problem.gang_state import Leaf, Standing, TreeNode, standing
 from solver.problem.problem import Unit
@@ -144,7 +144,7 @@ def _single(account: Account, name: str) -> Unit:
     See one spare pod as a gang of one.
     """
     gang = account.sample.gang
-    pod_set = tuple(pod_sets(gang.tree))[account.leaf]
+    pod_set = leaf_of(gang, account.leaf)
     alone: PodSet = replace(
         pod_set, minimum=1, replicas=1, pods=account.sample.pods[0][1:], after=()
     )

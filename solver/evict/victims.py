@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from models.gangs import Gang, pod_sets
-from models.resources import Resources, summed
+from models.gangs import Gang, leaf_of
+from models.resources import Resources
 from solver.evict.rights.may_leave import Rights
 from solver.problem.gang_state import Standing
 from solver.problem.node_room import After, Ints, NodeRoom, Room
 from solver.problem.problem import Problem
-from solver.problem.running_gangs import Runner, age_of
+from solver.problem.running_gangs import Runner, age_of, asked_by
 
 Pieces = tuple[tuple[tuple[int, int], ...], ...]
 """
@@ -41,6 +41,13 @@ class Victim:
         What is lost with it that victims of one kind may differ in: work, then age.
         """
         return self.work, age_of(self.pods)
+
+    @property
+    def requests(self) -> Resources:
+        """
+        What its pods ask for in all.
+        """
+        return asked_by(self.gang, self.pods)
 
     @property
     def pieces(self) -> Pieces:
@@ -101,6 +108,13 @@ class Victims:
     on_node: dict[int, dict[int, list[Victim]]] = field(default_factory=dict)
     wide: list[Wide] = field(default_factory=list)
 
+    def goes_whole(self, account: int) -> bool:
+        """
+        Tell whether the victims of an account are parts of a gang without a choice.
+        """
+        wide = self.accounts[account].wide
+        return wide >= 0 and self.wide[wide].state is None
+
     def alike(self, node: int, account: int, pieces: Pieces) -> list[Victim]:
         """
         List what may leave a node of an account, with the same pieces of it.
@@ -123,9 +137,8 @@ def held_row(room: Room, victim: Victim, node: int) -> Ints:
     """
     Write what the pods of a victim hold on their node as a row.
     """
-    leaves = tuple(pod_sets(victim.gang.tree))
     rows = [
-        room.held(leaves[at].requests, pod.devices, node, pod.tied)
+        room.held(leaf_of(victim.gang, at).requests, pod.devices, node, pod.tied)
         for at, pod in victim.pods
     ]
     total: Ints = np.sum(rows, axis=0)
@@ -153,7 +166,5 @@ def vacated(problem: Problem, victims: Victims, before: Ints | None = None) -> A
                 room.give_one(rows[account], node, len(alike))
                 continue
             for victim in alike:
-                leaves = tuple(pod_sets(victim.gang.tree))
-                held = summed(leaves[leaf].requests for leaf, _ in victim.pods)
-                room.give_one(problem.room.row(held), node)
+                room.give_one(held_row(problem.room, victim, node), node)
     return After(room.rows)

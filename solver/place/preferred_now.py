@@ -4,7 +4,7 @@ Who is there of those that pods prefer to be near or apart from, as a step begin
 
 import numpy as np
 
-from models.gangs import pod_sets
+from models.gangs import leaf_of
 from solver.place.draft import Draft
 from solver.problem.leaving_pods import NOWHERE
 from solver.problem.neighbours.preferred_pods import PreferredPods
@@ -21,7 +21,7 @@ def preferred_now(problem: Problem, *, placed: bool = True) -> PreferredPods | N
         return None
     found, frozen = problem.preferred.copy(), problem.frozen
     for one in (one for one in frozen.exits if one.host != NOWHERE):
-        left = tuple(pod_sets(problem.gangs[one.gang].tree))[one.leaf]
+        left = leaf_of(problem.gangs[one.gang], one.leaf)
         found.add(left.neighbours, np.array([one.host]), np.array([-1]))
     for table in (frozen.places, frozen.bound) if placed else ():
         for key, places in table.items():

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.gangs import Gang, PodSet, pod_sets
+from models.gangs import Gang, PodSet, leaf_of
 from models.policy import Policy
 from models.resources import Resources
 from solver.effort.budget import Budget
@@ -301,7 +301,7 @@ def leave_and_move(
     for one in exits:
         gang = problem.gangs[one.gang]
         found.leave(gang, one.leaf, one.host)
-        pods = tuple(pod_sets(gang.tree))[one.leaf]
+        pods = leaf_of(gang, one.leaf)
         if found.later and not gone and one.host != NOWHERE:
             found.keep_away(pods.neighbours, np.array([one.host]), np.array([1]))
         comes = looking or not looks_for_others(pods.neighbours)

@@ -157,10 +157,9 @@ def _in_the_way(
     found: list[Exit] = []
     for gang in gangs:
         mine = tuple(exits_of(stage, gang))
-        leaves = tuple(pod_sets(gang.tree))
         trial = NodeRoom(room.rows, stage.room.parts)
         for one in mine:
-            row = stage.room.row(dict(leaves[one.leaf].requests))
+            row = stage.room.row(dict(requests_of(stage, one)))
             trial.take_one(row, one.host)
         if (trial.rows < 0).any():
             found += mine

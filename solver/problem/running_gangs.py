@@ -2,12 +2,13 @@
 Runners: all preemptible gangs that run, read once for all who ask who may leave.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
-from models.gangs import Gang, Pod, PodPhase, PodSet, is_complete, pod_sets
-from models.resources import Resources
+from models.gangs import Gang, Pod, PodPhase, PodSet, is_complete, leaf_of, pod_sets
+from models.resources import Resources, add
 from models.snapshot import Snapshot
 from solver.problem.pod_values import PodValues
 
@@ -74,14 +75,6 @@ class Runners:
         some.all = singles, more
         return some
 
-    def work_of(self, gang: Gang, pods: Iterable[Runner]) -> int:
-        """
-        Add up the GPU-seconds that some pods have run.
-        """
-        leaves = tuple(pod_sets(gang.tree))
-        work = self.values.work
-        return sum(work(leaves[at].requests, pod.seconds) for at, pod in pods)
-
     def number_of(self, requests: Resources) -> int:
         """
         Give equal requests one number.
@@ -93,6 +86,24 @@ class Runners:
             )
             number = self._numbers[id(requests)] = known
         return number
+
+
+def asked_by(gang: Gang, pods: Iterable[Runner]) -> dict[str, int]:
+    """
+    Add up what some pods of a gang ask for.
+    """
+    total: dict[str, int] = {}
+    for leaf, number in Counter(leaf for leaf, _ in pods).items():
+        add(total, leaf_of(gang, leaf).requests, number)
+    return total
+
+
+def work_of(values: PodValues, gang: Gang, pods: Iterable[Runner]) -> int:
+    """
+    Add up the GPU-seconds that some pods have run.
+    """
+    leaves = tuple(pod_sets(gang.tree))
+    return sum(values.work(leaves[at].requests, pod.seconds) for at, pod in pods)
 
 
 def age_of(pods: Iterable[Runner]) -> int:

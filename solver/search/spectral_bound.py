@@ -12,13 +12,13 @@ from math import ceil
 import numpy as np
 import numpy.typing as npt
 
-from models.gangs import pod_sets
-from models.resources import num_gpus, summed
+from models.resources import num_gpus
 from solver.effort.budget import Budget
 from solver.evict.open_step import Opened
-from solver.evict.victims import Account, Victim, Victims, vacated
+from solver.evict.victims import Victims, vacated
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem
+from solver.problem.running_gangs import work_of
 from solver.tuning import Spectral
 
 Reals = npt.NDArray[np.float64]
@@ -103,31 +103,20 @@ def _weights(
     """
     own = np.zeros(len(hosts))
     share = np.zeros((len(hosts), len(victims.wide)))
-    work_of = problem.runners.work_of
-    work = np.array([work_of(wide.gang, wide.pods) for wide in victims.wide], float)
+    values = problem.values
+    works = [work_of(values, wide.gang, wide.pods) for wide in victims.wide]
+    work = np.array(works, float)
     for at, host in enumerate(hosts.tolist()):
         for index, alike in victims.on_node.get(host, {}).items():
-            account = victims.accounts[index]
             for victim in alike:
-                held = problem.room.row(_held(account, victim))
+                held = problem.room.row(dict(victim.requests))
                 if (room[host] - held >= request).all():
                     continue
-                if _goes_whole(victims, account):
-                    share[at, account.wide] = 1.0
+                if victims.goes_whole(index):
+                    share[at, victims.accounts[index].wide] = 1.0
                 else:
                     own[at] += victim.work
     return share @ work + own, (share * work) @ share.T + np.diag(own)
-
-
-def _held(account: Account, victim: Victim) -> dict[str, int]:
-    if account.pods:
-        return dict(account.requests)
-    leaves = tuple(pod_sets(victim.gang.tree))
-    return dict(summed(leaves[leaf].requests for leaf, _ in victim.pods))
-
-
-def _goes_whole(victims: Victims, account: Account) -> bool:
-    return account.wide >= 0 and victims.wide[account.wide].state is None
 
 
 def _largest(square: Reals, number: int, budget: Budget, tuning: Spectral) -> float:
@@ -170,13 +159,13 @@ def _unit(problem: Problem, victims: Victims) -> int:
     """
     Give the greatest number that divides the work of all that may leave.
     """
-    work_of = problem.runners.work_of
-    works = [work_of(wide.gang, wide.pods) for wide in victims.wide]
+    values = problem.values
+    works = [work_of(values, wide.gang, wide.pods) for wide in victims.wide]
     works += [
         victim.work
         for accounts in victims.on_node.values()
         for index, alike in accounts.items()
-        if not _goes_whole(victims, victims.accounts[index])
+        if not victims.goes_whole(index)
         for victim in alike
     ]
     return int(np.gcd.reduce(np.array([*works, 0], dtype=np.int64))) or 1

@@ -137,11 +137,7 @@ class Grouping:
             if key not in self._rows:
                 self._rows[key] = room.row(dict(record.requests))
             return self._rows[key]
-        leaves = tuple(pod_sets(victim.gang.tree))
-        total = np.zeros(len(room.resources), dtype=np.int64)
-        for leaf, _ in victim.pods:
-            total += room.row(dict(leaves[leaf].requests))
-        return total
+        return room.row(dict(victim.requests))
 
 
 def _linked_accounts(problem: Problem, victims: Victims) -> frozenset[int]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from models.gangs import pod_sets
 from solver.effort.cp_sat import cp_model
 from solver.encode.activation import add_footprints, add_type, gang_types
 from solver.encode.capacity import add_class_rows
@@ -28,6 +27,7 @@ from solver.evict.rights.may_leave import Rights
 from solver.evict.victims import Victims
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem
+from solver.problem.running_gangs import asked_by
 from solver.score.tier import TierKey
 
 
@@ -164,10 +164,9 @@ def _free(problem: Problem, leaving: Leaving, row: Linear, column: int) -> None:
     name = problem.room.resources[column]
     for at, account in enumerate(leaving.victims.accounts):
         wide = account.wide
-        if wide >= 0 and leaving.victims.wide[wide].state is None:
+        if leaving.victims.goes_whole(at):
             gang = leaving.victims.wide[wide]
-            leaves = tuple(pod_sets(gang.gang.tree))
-            held = sum(leaves[leaf].requests.get(name, 0) for leaf, _ in gang.pods)
+            held = asked_by(gang.gang, gang.pods).get(name, 0)
             row.add(leaving.gone_whole[wide], -held, 1)
         else:
             amount = account.requests.get(name, 0)

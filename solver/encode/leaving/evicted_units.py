@@ -5,7 +5,6 @@ What goes as one unit by a rule, and what budgets and queues are given back by i
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from models.gangs import pod_sets
 from models.plan import Rule
 from solver.encode.leaving.losses import pods_of
 from solver.encode.leaving.variables import EVICTS, Leaving
@@ -13,6 +12,7 @@ from solver.encode.variables import Linear, Var
 from solver.evict.rights.cores import core_amounts
 from solver.evict.victims import Wide
 from solver.problem.gang_state import Standing
+from solver.problem.running_gangs import asked_by
 
 
 def units(leaving: Leaving, rule: Rule) -> Iterator["Piece"]:
@@ -24,15 +24,10 @@ def units(leaving: Leaving, rule: Rule) -> Iterator["Piece"]:
         number = leaving.parting[at][rule]
         if not number.variables:
             continue
-        wide = victims.wide[account.wide] if account.wide >= 0 else None
-        if wide is not None and wide.state is None:
-            leaves = tuple(pod_sets(wide.gang.tree))
-            amounts: dict[str, int] = {}
-            for leaf, _ in wide.pods:
-                for name, amount in leaves[leaf].requests.items():
-                    amounts[name] = amounts.get(name, 0) + amount
-        else:
-            amounts = dict(account.requests)
+        amounts = dict(account.requests)
+        if victims.goes_whole(at):
+            wide = victims.wide[account.wide]
+            amounts = asked_by(wide.gang, wide.pods)
         yield Piece(
             queue=account.queue,
             band=account.band,

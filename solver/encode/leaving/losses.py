@@ -4,14 +4,14 @@ What evictions cost: work, gangs, pods, bands, age and size that are lost.
 
 from collections.abc import Callable
 
-from models.gangs import pod_sets
+from models.gangs import leaf_of
 from solver.effort.cp_sat import cp_model
 from solver.encode.leaving.variables import Leaving
 from solver.encode.variables import Linear
 from solver.evict.victims import Account, Victims, Wide
 from solver.problem.leaving_pods import NOWHERE
 from solver.problem.pod_values import PodValues
-from solver.problem.running_gangs import Runner, age_of
+from solver.problem.running_gangs import Runner, age_of, work_of
 
 
 def lost(leaving: Leaving, values: PodValues, part: int) -> Linear:
@@ -39,11 +39,7 @@ def lost_work(leaving: Leaving, values: PodValues) -> Linear:
         total.add(taken, group.options[o].work, len(group.nodes))
     total.extend(leaving.crowded_work)
     for at, wide in enumerate(leaving.victims.wide):
-        leaves = tuple(pod_sets(wide.gang.tree))
-        work = sum(
-            values.work(leaves[leaf].requests, pod.seconds)
-            for leaf, pod in _on_lost_nodes(wide)
-        )
+        work = work_of(values, wide.gang, _on_lost_nodes(wide))
         total.add(leaving.gone_whole[at], work, 1)
     return total
 
@@ -75,8 +71,7 @@ def lost_size(leaving: Leaving, values: PodValues) -> Linear:
         else:
             gang = wide.gang
             pods = wide.pods if wide.state is None else account.sample.pods
-        leaves = tuple(pod_sets(gang.tree))
-        size = sum(values.of_pod(leaves[leaf].requests) for leaf, _ in pods)
+        size = sum(values.of_pod(leaf_of(gang, leaf).requests) for leaf, _ in pods)
         total.extend(leaving.gone[at], size)
     return total
 

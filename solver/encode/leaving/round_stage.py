@@ -7,7 +7,6 @@ Its room is not its own affair: what it leaves over is that of all that follows.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from models.gangs import pod_sets
 from solver.effort.cp_sat import cp_model
 from solver.encode.activation import add_types
 from solver.encode.capacity import take_no_more
@@ -61,19 +60,14 @@ class Stage:
         victims = leaving.victims
         name = self.opened.now.room.resources[column]
         for account, alike in victims.on_node.get(node, {}).items():
-            if goes_whole(victims, account):
+            if victims.goes_whole(account):
                 gone_whole = leaving.gone_whole[victims.accounts[account].wide]
-                row.add(gone_whole, sum(_held(victim, name) for victim in alike), 1)
+                row.add(gone_whole, sum(x.requests.get(name, 0) for x in alike), 1)
                 continue
             literals = self.victim_vars[node, account]
             for literal, victim in zip(literals, in_order(alike), strict=True):
-                row.add(literal, _held(victim, name), 1)
+                row.add(literal, victim.requests.get(name, 0), 1)
         return row
-
-
-def _held(victim: Victim, name: str) -> int:
-    leaves = tuple(pod_sets(victim.gang.tree))
-    return sum(leaves[leaf].requests.get(name, 0) for leaf, _ in victim.pods)
 
 
 def load(encoding: Encoding, node: int, column: int) -> Linear:
@@ -260,16 +254,8 @@ def _apart_things(
     """
     for node, here in sorted(victims.on_node.items()):
         for account, row in sorted(here.items()):
-            if goes_whole(victims, account) is whole:
+            if victims.goes_whole(account) is whole:
                 yield node, account, in_order(row)
-
-
-def goes_whole(victims: Victims, account: int) -> bool:
-    """
-    Tell whether the victims of an account are parts of a gang without a choice.
-    """
-    wide = victims.accounts[account].wide
-    return wide >= 0 and victims.wide[wide].state is None
 
 
 def in_order(alike: Sequence[Victim]) -> list[Victim]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from models.gangs import pod_sets
+from models.gangs import leaf_of
 from models.neighbours import Neighbours
 from solver.encode.leaving.variables import Leaving
 from solver.encode.variables import Linear, Var
@@ -122,7 +122,6 @@ def _of_crowds(leaving: Leaving, stale: frozenset[str]) -> Iterator[_LeavingPods
 def _of_thing(
     victim: Victim, nodes: tuple[int, ...], variable: Var, count: int, *, stays: bool
 ) -> Iterator[_LeavingPods]:
-    leaves = tuple(pod_sets(victim.gang.tree))
-    kinds = Counter(leaves[leaf].neighbours for leaf, _ in victim.pods)
+    kinds = Counter(leaf_of(victim.gang, at).neighbours for at, _ in victim.pods)
     for said, number in kinds.items():
         yield _LeavingPods(said, stays, number * count, nodes, variable, len(nodes))

@@ -4,7 +4,7 @@ New places for those who are moved by hand instead of evicted.
 
 from collections.abc import Sequence
 
-from solver.evict.greedy.victim_rows import requests_of
+from models.gangs import leaf_of
 from solver.evict.greedy.victim_table import VictimTable
 from solver.evict.greedy.what_goes import Going
 from solver.evict.moved_gangs import Mover, movers_of, with_pods
@@ -49,7 +49,7 @@ class NewPlaces:
         Tell quickly whether any node has room for one of somebody's pods.
         """
         leaf = going.runners[0][0][0]
-        requests = requests_of(going.item.victim.gang, leaf)
+        requests = leaf_of(going.item.victim.gang, leaf).requests
         row = self.table.listed.row(requests)
         return bool(fitting(self.work.room.rows, row).any())
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.gangs import Gang, Pod, PodSet, pod_sets
+from models.gangs import Pod, pod_sets
 from models.resources import Resources
 from solver.evict.victims import Victim, Victims, Wide, held_row
 from solver.problem.leaving_pods import NOWHERE
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem
-from solver.problem.running_gangs import Runner
+from solver.problem.running_gangs import Runner, work_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class VictimRows:
         rows = []
         for node, runners in on.items():
             self.of_wide.setdefault(at, []).append(len(self.items))
-            work = self.problem.runners.work_of(wide.gang, runners)
+            work = work_of(self.problem.values, wide.gang, runners)
             part = Victim(tuple(runners), work, wide.gang)
             sort = len(self.victims.accounts) + at
             self.items.append(VictimRow(node, sort, at, part))
@@ -123,12 +123,3 @@ def spare_of(wide: Wide) -> int:
     if not state.nodes[0].live or not leaf.minimum:
         return len(leaf.running)
     return min(len(leaf.running), leaf.counted - leaf.minimum)
-
-
-def requests_of(gang: Gang, leaf: int) -> Resources:
-    """
-    Give what one pod of a leaf asks for.
-    """
-    if isinstance(gang.tree, PodSet):
-        return gang.tree.requests
-    return tuple(pod_sets(gang.tree))[leaf].requests

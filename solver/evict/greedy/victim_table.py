@@ -11,14 +11,14 @@ from math import floor, inf
 
 import numpy as np
 
-from models.gangs import PodSet
+from models.gangs import PodSet, leaf_of
 from models.resources import is_gpu
 from solver.evict.greedy.sorts import Sorts
-from solver.evict.greedy.victim_rows import VictimRow, VictimRows, requests_of, spare_of
+from solver.evict.greedy.victim_rows import VictimRow, VictimRows, spare_of
 from solver.evict.victims import Victim, Victims
 from solver.problem.node_room import Bools, Floats, Ints
 from solver.problem.problem import Problem
-from solver.problem.running_gangs import age_of
+from solver.problem.running_gangs import age_of, work_of
 
 TINY = 1e-12
 """
@@ -52,7 +52,7 @@ class VictimTable:
         self.age: Ints = np.array([age_of(v.pods) for v in found], dtype=np.int64)
         self.size: Ints = np.array(
             [
-                sum(values.of_pod(requests_of(v.gang, leaf)) for leaf, _ in v.pods)
+                sum(values.of_pod(leaf_of(v.gang, i).requests) for i, _ in v.pods)
                 for v in found
             ],
             dtype=np.int64,
@@ -121,7 +121,7 @@ class VictimTable:
         parts = {self.items[at].node: at for at in own if self.part_of[at] >= 0}
         self.live[list(parts.values())] = True
         self._refresh_singles(wide, gone, spare, parts)
-        work = self.problem.runners.work_of(record.gang, record.pods)
+        work = work_of(self.problem.values, record.gang, record.pods)
         work -= sum(self.items[at].victim.work for at in gone)
         each = self._each(record.band)
         self.wide_cost[wide] = work + self._tuning.per_gang + each * pods

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from models.gangs import pod_sets
 from models.plan import Rule
-from models.resources import Resources, summed
+from models.resources import Resources
 from solver.evict.greedy.victim_rows import VictimRow
 from solver.evict.greedy.victim_table import VictimTable
 from solver.evict.rights.cores import as_one, parts_of
@@ -17,7 +17,7 @@ from solver.problem.gang_state import standing
 from solver.problem.leaving_pods import NOWHERE
 from solver.problem.node_room import Ints
 from solver.problem.problem import Unit
-from solver.problem.running_gangs import Runner, age_of
+from solver.problem.running_gangs import Runner, age_of, asked_by, work_of
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -103,8 +103,8 @@ def whole(table: VictimTable, at: int, rule: Rule, before: Sequence[Going]) -> G
         ),
         runners=runners,
         rooms=_rooms(table, runners, requests),
-        released=summed(requests[leaf] for leaf, _ in left),
-        work=table.problem.runners.work_of(wide.gang, left),
+        released=asked_by(wide.gang, left),
+        work=work_of(table.problem.values, wide.gang, left),
         whole=True,
         merged=tuple(one.leaver for one in before),
     )

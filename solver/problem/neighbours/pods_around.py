@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from models.gangs import ON_A_NODE, Gang, PodPhase, PodSet, pod_sets
+from models.gangs import ON_A_NODE, Gang, PodPhase, PodSet, leaf_of, pod_sets
 from models.neighbours import Neighbours, RulePairs
 from models.nodes import NodeDemand
 from solver.problem.gang_state import Standing
@@ -112,7 +112,7 @@ class PodsAround:
 
         They are still there for those apart from them, but for later.
         """
-        said = tuple(pod_sets(gang.tree))[leaf].neighbours
+        said = leaf_of(gang, leaf).neighbours
         if not said:
             return
         at = np.array([x for x in np.atleast_1d(on) if x >= 0], dtype=np.int64)
