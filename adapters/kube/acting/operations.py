@@ -38,6 +38,10 @@ Answer = tuple[Result, str]
 """
 What became of an operation, and what the other side said.
 """
+Verdict = Callable[[Operation, Mapping[str, Any] | None], Answer | None]
+"""
+Reads from a pod, none where it is gone, what became of an operation.
+"""
 NO_ANSWER: Answer = ("done", "")
 """
 What is done needs no words.
@@ -189,27 +193,28 @@ class Deeds:
         path = f"{_path(operation)}/binding"
         try:
             self.transport.call("POST", path, body, rule=BIND_RULE)
-        except (ConflictError, NotFoundError) as error:
-            return self._read(operation, error)
         except ThrottledError:
             raise
-        except AnswerError as error:
-            return answer_of(error)
-        except ClusterError as error:  # nobody knows what became of it
-            return self._read(operation, error)
+        except ClusterError as error:
+            return self._read(operation, error, _verdict)
         return NO_ANSWER
 
-    def _read(self, operation: Operation, error: ClusterError) -> Answer:
+    def _read(
+        self, operation: Operation, error: ClusterError, verdict: Verdict
+    ) -> Answer:
         """
-        Ask the pod itself what became of a bind.
+        Say what became of a write that failed; the pod is asked where nobody knows.
         """
+        if isinstance(error, AnswerError) and not _is_unsure(error):
+            return answer_of(error)
+        raw: Mapping[str, Any] | None = None
         try:
             raw = self.transport.call("GET", _path(operation), rule=GET_RULE)
         except NotFoundError:
-            return "refused", f"pod {operation.pod} is gone"
+            pass
         except ClusterError:
             return "again", str(error)
-        return _verdict(operation, raw) or ("again", _said(error))
+        return verdict(operation, raw) or ("again", _said(error))
 
     def _evicted(self, operation: Operation) -> Answer:
         space, _, name = operation.pod.partition("/")
@@ -226,18 +231,12 @@ class Deeds:
             self.transport.call(
                 "POST", f"{_path(operation)}/eviction", body, rule=EVICT_RULE
             )
-        except NotFoundError:
-            return NO_ANSWER  # it has left already
         except ThrottledError as error:
             if _BUDGET in error.causes or "disruption budget" in error.message:
-                return "again", f"a disruption budget holds it: {error.message}"
+                return "refused", f"a disruption budget holds it: {error.message}"
             raise
-        except ConflictError as error:
-            return "again", _said(error)
-        except AnswerError as error:
-            return answer_of(error)
         except ClusterError as error:
-            return "again", str(error)
+            return self._read(operation, error, _departure)
         return NO_ANSWER
 
 
@@ -248,10 +247,12 @@ def answer_of(error: AnswerError) -> Answer:
     return _kind(error), _said(error)
 
 
-def _verdict(operation: Operation, raw: Mapping[str, Any]) -> Answer | None:
+def _verdict(operation: Operation, raw: Mapping[str, Any] | None) -> Answer | None:
     """
     Say what a pod shows of its bind; nothing where it could still be bound.
     """
+    if raw is None:
+        return "refused", f"pod {operation.pod} is gone"
     meta, spec = raw.get("metadata") or {}, raw.get("spec") or {}
     pod, node = operation.pod, spec.get("nodeName")
     if operation.uid and meta.get("uid") != operation.uid:
@@ -263,6 +264,24 @@ def _verdict(operation: Operation, raw: Mapping[str, Any]) -> Answer | None:
     if meta.get("deletionTimestamp"):
         return "refused", f"pod {pod} is being deleted"
     return None
+
+
+def _departure(operation: Operation, raw: Mapping[str, Any] | None) -> Answer | None:
+    """
+    Say whether a pod leaves, or has left; nothing where it stays.
+    """
+    meta = None if raw is None else raw.get("metadata") or {}
+    if meta is None or meta.get("deletionTimestamp"):
+        return NO_ANSWER
+    is_another = operation.uid and meta.get("uid") != operation.uid
+    return NO_ANSWER if is_another else None
+
+
+def _is_unsure(error: AnswerError) -> bool:
+    """
+    Tell an answer that leaves open what became of a write, or why it was not done.
+    """
+    return isinstance(error, ConflictError | NotFoundError) or error.status >= 500
 
 
 def _kind(error: AnswerError) -> Result:

@@ -18,7 +18,6 @@ EXIT_BACKOFF: Final = Backoff(first=5.0, longest=300.0)
 How long a gang is left alone of which a pod was not let go.
 """
 _LEAVES: Final = frozenset({"Evict", "Move"})
-_NOT_LET_GO: Final = frozenset({"refused", "again"})
 
 
 @dataclass(slots=True)
@@ -34,15 +33,20 @@ class RefusedExits:
     def note(self, receipts: Iterable[Receipt], now: float) -> None:
         """
         Note who was not let go, and forget who was.
+
+        What fails in passing, such as a server that is gone for a moment, is asked once
+        more first: else others would leave instead of a gang that left in half.
         """
         results: dict[str, set[str]] = {}
         for receipt in receipts:
             if receipt.operation.op in _LEAVES:
                 results.setdefault(receipt.operation.gang, set()).add(receipt.result)
         for key, found in results.items():
-            if found & _NOT_LET_GO:
+            if found & {"refused", "again"}:
                 failures = 1 + self._kept.get(key, (0, 0.0))[0]
-                self._kept[key] = failures, now + EXIT_BACKOFF.after(failures)
+                is_alone = failures > 1 or "refused" in found
+                until = now + EXIT_BACKOFF.after(failures) if is_alone else now
+                self._kept[key] = failures, until
             elif "done" in found:
                 self._kept.pop(key, None)
         late = now - 2 * EXIT_BACKOFF.longest

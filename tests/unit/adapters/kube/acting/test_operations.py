@@ -255,8 +255,8 @@ def test_a_pod_that_has_left_need_not_leave(deeds, store):
 @pytest.mark.parametrize(
     ("error", "result"),
     [
-        (ThrottledError("evict", 429, "no", 0.0, ["DisruptionBudget"]), "again"),
-        (answer_error("evict", 409, "another uid"), "again"),
+        (ThrottledError("evict", 429, "no", 0.0, ["DisruptionBudget"]), "refused"),
+        (answer_error("evict", 409, "modified"), "again"),
         (AnswerError("evict", 500, "two budgets"), "again"),
         (answer_error("evict", 422, "no"), "refused"),
         (UnreachableError("evict", "reset"), "again"),
@@ -266,4 +266,26 @@ def test_an_eviction_that_fails_says_whether_to_come_back(deeds, store, error, r
     store.fault = failing(error)
 
     assert result == deeds.evict(EVICTION).result
-    assert 1 == len(store.calls)  # a budget is not asked twice in a row
+    asked = [method for method, *_ in store.calls]
+    assert 1 == asked.count("POST")  # a budget is not asked twice in a row
+
+
+@pytest.mark.parametrize(
+    ("raw", "error"),
+    [
+        (raw_pod("g-0"), UnreachableError("evict", "reset")),
+        (raw_pod("g-0"), AnswerError("evict", 504, "it may still be done")),
+        (raw_pod("g-0", uid="younger"), answer_error("evict", 409, "another uid")),
+    ],
+)
+def test_an_eviction_without_an_answer_is_read(deeds, store, raw, error):
+    store.put(pod_path("g-0"), raw)
+    store.after = failing(error)
+
+    assert "done" == deeds.evict(EVICTION).result
+
+
+def test_a_bind_that_a_server_may_have_done_is_read(deeds, store):
+    store.after = failing(AnswerError("bind", 504, "it may still be done"))
+
+    assert "done" == deeds.bind(STEP).result

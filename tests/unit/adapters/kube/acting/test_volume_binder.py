@@ -182,7 +182,7 @@ def test_meanwhile_its_pods_count_as_bound(stage):
         stage.time += 20
         stage.sink.due()
         with stage.cache._lock:
-            stage.cache._expire()
+            stage.cache._expire(stage.time)
 
     assert {"default/g-0", "default/g-1"} == set(stage.cache._assumed)
     assert PodPhase.PENDING is stage.cache.pods_named(["default/g-0"])[0].phase
@@ -192,7 +192,7 @@ def test_they_count_so_however_long_another_plan_takes(stage):
     stage.begin()
     stage.time += 300
     with stage.cache._lock:
-        stage.cache._expire()
+        stage.cache._expire(stage.time)
 
     assert {"default/g-0", "default/g-1"} == set(stage.cache._assumed)
 
