@@ -33,7 +33,8 @@ class ReadResource(Generic[T]):
     The records of a resource as of ``version``; none was read where that is empty.
 
     An object that cannot be read is passed by, and named in ``passed_by`` until it can
-    be or is gone: what was last read of it stands.
+    be or is gone: what was last read of it stands.  A list that is read in part is
+    ``unfinished``.
     """
 
     resource: Resource
@@ -41,19 +42,38 @@ class ReadResource(Generic[T]):
     reduce: Callable[[Raw], T]
     version: str = ""
     passed_by: dict[str, str] = field(default_factory=dict)
+    unfinished: "ResourceListing[T] | None" = None
 
-    def listing(self) -> "ResourceListing[T]":
+    def listing(self, now: float) -> "ResourceListing[T]":
         """
-        Begin to read all of it.
+        Begin to read all of it, or go on after the last page that was read.
         """
-        return ResourceListing(self)
+        if self.unfinished is None or not self.unfinished.token:
+            self.unfinished = ResourceListing(self, now)
+        return self.unfinished
+
+    def begin_anew(self) -> None:
+        """
+        Let all of it be read again, from the first page on.
+        """
+        self.version, self.unfinished = "", None
+
+    def has_moved(self) -> bool:
+        """
+        Tell whether a page was read since this was asked last.
+        """
+        listing = self.unfinished
+        moved = listing is not None and listing.has_moved
+        if listing is not None:
+            listing.has_moved = False
+        return moved
 
     def empty(self) -> None:
         """
         Forget all of it: there is no such kind.
         """
         self.shelf.replace({}, "")
-        self.version = ""
+        self.begin_anew()
 
     def check(self, transport: Transport) -> None:
         """
@@ -154,9 +174,14 @@ class ReadResource(Generic[T]):
 class ResourceListing(Generic[T]):
     """
     A list that is being read; of each object its record is all that is kept.
+
+    It ``began`` at some moment; ``token`` is that of the page that comes next.
     """
 
-    def __init__(self, of: ReadResource[T]) -> None:
+    def __init__(self, of: ReadResource[T], began: float) -> None:
+        self.began = began
+        self.token = ""
+        self.has_moved = False
         self._of = of
         self._records: dict[str, tuple[int, T]] = {}
         self._passed: dict[str, str] = {}
@@ -186,14 +211,17 @@ class ResourceListing(Generic[T]):
     def read(self, transport: Transport, limit: int, stops: Callable[[], bool]) -> bool:
         """
         Read one page after the other, until one ``stops``; tell whether it is all.
+
+        Where that fails it goes on from there the next time: a server that refuses one
+        request in ten would else never get through a list of forty pages.
         """
-        resource, token = self._of.resource, ""
+        resource = self._of.resource
         while True:
-            page = transport.page(resource, limit, token, self.take, self.skip)
+            page = transport.page(resource, limit, self.token, self.take, self.skip)
             if stops():
                 return False
-            token = page.token
-            if not token:
+            self.token, self.has_moved = page.token, True
+            if not page.token:
                 break
         if not page.version:
             raise UnreadableError(f"{called(resource)}: a list without a version")
@@ -206,7 +234,7 @@ class ResourceListing(Generic[T]):
         """
         self._of.shelf.replace(self._records, version)
         self._of.passed_by = self._passed
-        self._of.version = version
+        self._of.version, self._of.unfinished = version, None
 
 
 def _check_kind(resource: Resource, raw: Raw) -> None:

@@ -123,7 +123,7 @@ class Reflector(Generic[T]):
                 if delay:
                     self._stopped.wait(delay)
         except BaseException as error:
-            self._read.version = ""  # whoever begins again reads all of it
+            self._read.begin_anew()  # whoever begins again reads all of it
             what = f"{called(self.resource)}: {type(error).__name__}: {error}"
             self.error = UnreadableError(printable(what))
             raise
@@ -145,7 +145,7 @@ class Reflector(Generic[T]):
                 return self._failed(error)
             return self._lacks()
         except (ExpiredError, DisorderError) as error:
-            self._read.version = ""
+            self._read.begin_anew()
             return self._failed(error)
         except ClusterError as error:
             return self._failed(error)
@@ -155,7 +155,7 @@ class Reflector(Generic[T]):
         """
         Read all pages; of each object its record is all that is kept.
         """
-        began, listing = self._clock(), self._read.listing()
+        listing = self._read.listing(self._clock())
         limit, stops = self._pace.limit, self._stopped.is_set
         if not listing.read(self._transport, limit, stops):
             return
@@ -164,7 +164,7 @@ class Reflector(Generic[T]):
         self.state = State.SYNCED
         self.settled.set()
         self._healthy()
-        self._fresh = began
+        self._fresh = listing.began
 
     def _watch(self) -> None:
         """
@@ -203,7 +203,7 @@ class Reflector(Generic[T]):
             self._read.empty()
         self.state = State.MISSING
         self.settled.set()
-        self._read.version = ""
+        self._read.begin_anew()
         self._healthy()
         return self._pace.until_next_look()
 
@@ -214,10 +214,10 @@ class Reflector(Generic[T]):
         if self._stopped.is_set():
             return 0.0
         self.error = error
-        self._failures += 1
+        self._failures = 1 if self._read.has_moved() else self._failures + 1
         told = not isinstance(error, UnreachableError | ThrottledError)
         if told and self._failures >= self._pace.tries:
-            self._read.version = ""  # to resume from there may be the trouble
+            self._read.begin_anew()  # to resume from there may be the trouble
         delay = self._pace.delay(self._failures)
         if isinstance(error, ThrottledError):
             delay += error.seconds

@@ -162,6 +162,32 @@ def test_a_list_that_expires_between_pages_begins_again(server, transport):
         assert 5 == server.count("list", PODS)
 
 
+@pytest.mark.parametrize("code", [429, 500, 503])
+def test_a_list_that_is_refused_between_pages_goes_on_from_there(
+    server, transport, code
+):
+    fill(server, 30)  # ten pages
+    for _ in range(9):
+        server.fault("list", PODS, "status", code=code, after=1)
+    with Following(transport, PODS) as following:
+        eventually(lambda: following.reflectors[0].synced)
+
+        assert wanted(server) == following.names(PODS)
+        assert 19 == server.count("list", PODS)
+
+
+def test_a_list_that_is_always_refused_on_one_page_begins_again(server, transport):
+    fill(server, 8)
+    server.fault("list", PODS, "status", code=500, after=1)
+    for _ in range(2):
+        server.fault("list", PODS, "status", code=500)
+    with Following(transport, PODS) as following:
+        eventually(lambda: following.reflectors[0].synced)
+
+        assert wanted(server) == following.names(PODS)
+        assert 7 == server.count("list", PODS)
+
+
 def test_an_object_that_comes_again_under_its_name_is_the_new_one(server, transport):
     fill(server, 1)
     with Following(transport, PODS) as following:
