@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from solver.effort.cp_sat import cp_model
 from solver.encode.demand import Demand
 from solver.encode.node_classes import Classes
+from solver.encode.required_topology import pinned
 from solver.encode.tree import add_choice
 from solver.encode.variables import (
     Count,
@@ -16,10 +17,8 @@ from solver.encode.variables import (
     StateVars,
     TypeVars,
 )
-from solver.problem.domains import OUTSIDE
 from solver.problem.gang_state import Standing
 from solver.problem.problem import Problem, Unit
-from solver.problem.running_domains import running_domains
 from solver.problem.unit_kind import gang_kind
 from solver.score.tiers import worth
 
@@ -214,15 +213,10 @@ def _open_cells(problem: Problem, classes: Classes, vars_: RigidVars) -> list[in
     List the domains that may hold the gang: where it runs, else all that have room.
     """
     state = vars_.state
-    names, (_, required) = (
-        classes.domain_names[vars_.level],
-        classes.levels[vars_.level],
-    )
-    used = running_domains(problem, state, state.nodes[0], required)
-    if used:
-        if len(used) > 1 or OUTSIDE in used:
-            return []
-        return [names.index(next(iter(used)))]
+    names = classes.domain_names[vars_.level]
+    used = pinned(problem, classes, state, 0, vars_.level)
+    if used is not None:
+        return list(used)
     if state.satisfied and not any(vars_.core):
         return list(range(len(names))) if len(names) == 1 else []
     room = domain_room(problem, classes, state, vars_.level)

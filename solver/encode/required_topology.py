@@ -26,7 +26,7 @@ def add_required_domain(
     if demand is None or demand.required is None or here is None:
         return
     level = classes.levels.index((demand.topology, demand.required))
-    allowed = _pinned(problem, classes, vars_.state, at, level)
+    allowed = pinned(problem, classes, vars_.state, at, level)
     chosen = []
     for domain, pods in pods_inside(classes, vars_, at, level).items():
         if domain < 0 or (allowed is not None and domain not in allowed):
@@ -42,9 +42,14 @@ def add_required_domain(
         model.add_at_most_one(chosen)
 
 
-def _pinned(
+def pinned(
     problem: Problem, classes: Classes, state: Standing, at: int, level: int
 ) -> set[int] | None:
+    """
+    Give the domain to which running pods pin a node; no domain where that is torn.
+
+    None where nothing of it runs.
+    """
     _, required = classes.levels[level]
     used = running_domains(problem, state, state.nodes[at], required)
     if not used:

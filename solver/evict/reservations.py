@@ -16,12 +16,11 @@ from solver.evict.kept_beside import KeptBeside
 from solver.evict.named_devices import come_to, pods_of
 from solver.place.round_state import RoundState
 from solver.problem.core_pods import is_core
-from solver.problem.domains import OUTSIDE
 from solver.problem.gang_state import Standing
 from solver.problem.leaving_pods import NOWHERE
 from solver.problem.node_room import NodeRoom, Places
 from solver.problem.problem import Problem, Unit
-from solver.problem.running_domains import running_domains
+from solver.problem.running_domains import used_cells
 from solver.shares.queue_tree import Booking, QueueTree, Table
 
 Promise = Mapping[int, tuple[str, ...]]
@@ -208,14 +207,11 @@ def _is_together(
         demand = node.topology
         if demand is None or demand.required is None:
             continue
-        hosts = [host for i in node.leaves for host in rows[i]]
-        if not hosts:
+        if not any(rows[i] for i in node.leaves):
             continue
-        level = demand.required
-        cells = problem.domains.cells(demand.topology, level)
-        used = running_domains(problem, state, node, level)
-        used |= {cells.names[cell] for cell in cells.on(hosts)}
-        if len(used) > 1 or OUTSIDE in used:
+        places = dict(enumerate(rows))
+        used = used_cells(problem, state, node, demand.required, places)
+        if len(used) > 1 or 0 in used:
             return False
     return True
 

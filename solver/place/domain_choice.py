@@ -15,7 +15,7 @@ from solver.place.round_state import RoundState
 from solver.problem.domains import Cells
 from solver.problem.gang_state import Standing
 from solver.problem.node_room import Bools, Floats
-from solver.problem.running_domains import running_cells
+from solver.problem.running_domains import used_cells
 
 _Room = dict[int, Floats]
 
@@ -59,7 +59,7 @@ class Masks:
         level = demand.required
         assert level is not None
         cells = self.work.problem.domains.cells(demand.topology, level)
-        used = self._used(level, cells)
+        used = self._used(level)
         if 0 in used or len(used) > 1:
             return
         some = used or set(range(1, len(cells.names)))
@@ -72,7 +72,7 @@ class Masks:
         level = demand.preferred
         assert level is not None
         cells = self.work.problem.domains.cells(demand.topology, level)
-        used = self._used(level, cells)
+        used = self._used(level)
         for mask in masks:
             for cell in self._singles(cells, used, mask):
                 yield _both(cells.mask(used | {cell}), mask)
@@ -110,11 +110,9 @@ class Masks:
             number = max(number, 1 + int(np.searchsorted(held, self._want(i))))
         return number
 
-    def _used(self, level: str, cells: Cells) -> set[int]:
-        problem = self.work.problem
-        used = running_cells(problem, self.state, self.node, level)
+    def _used(self, level: str) -> set[int]:
         rows = self.work.placed.get(self.state.key, {})
-        return used | cells.on([h for i in self.node.leaves for h in rows.get(i, ())])
+        return used_cells(self.work.problem, self.state, self.node, level, rows)
 
     def _room(self, cells: Cells, mask: Bools | None) -> _Room:
         """

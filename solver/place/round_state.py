@@ -205,7 +205,7 @@ class RoundState:
             counts = counts * mask
         if item.tag:
             counts = counts.copy()
-            _keep_hosts_apart(state, leaf, self.placed.get(state.key, {}), counts)
+            keep_hosts_apart(state, leaf, self.placed.get(state.key, {}), counts)
         if item.neighbours and self.around is not None:
             said = item.neighbours, item.demand
             counts = counts * self.around.may_be(*said, counts > 0)
@@ -251,7 +251,7 @@ def has_room(
     return bool(work.room_for(state, leaf, there)[host])
 
 
-def _keep_hosts_apart(
+def keep_hosts_apart(
     state: Standing, leaf: int, placed: Mapping[int, Sequence[int]], counts: Ints
 ) -> None:
     """

@@ -2,6 +2,7 @@
 Where a tree node's pods are: the domains that pin, and the preferred ones used.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from models.topology import Domain
@@ -25,6 +26,22 @@ def running_cells(
         if pod.node in index
     ]
     return problem.domains.cells(node.topology.topology, level).on(hosts)
+
+
+def used_cells(
+    problem: Problem,
+    state: Standing,
+    node: TreeNode,
+    level: str,
+    rows: Mapping[int, Sequence[int]],
+) -> set[int]:
+    """
+    List the domains in which they run, or are given places: ``rows`` of each leaf.
+    """
+    assert node.topology is not None
+    cells = problem.domains.cells(node.topology.topology, level)
+    new = [host for i in node.leaves for host in rows.get(i, ())]
+    return running_cells(problem, state, node, level) | cells.on(new)
 
 
 def running_domains(
@@ -88,15 +105,11 @@ def spread_of(problem: Problem, state: Standing, places: Places | None) -> int:
     """
     Count a gang's preferred domains beyond the first, over its tree nodes.
     """
-    total = 0
+    total, rows = 0, dict(enumerate(places or ()))
     for node in state.nodes:
         demand = node.topology
         if demand is None or demand.preferred is None:
             continue
-        level = demand.preferred
-        used = running_cells(problem, state, node, level)
-        if places is not None:
-            cells = problem.domains.cells(demand.topology, level)
-            used |= cells.on([host for i in node.leaves for host in places[i]])
+        used = used_cells(problem, state, node, demand.preferred, rows)
         total += max(0, len(used) - 1)
     return total

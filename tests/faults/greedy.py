@@ -89,7 +89,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-shares-hosts",
         "greedy puts two pods of an exclusive gang on one host",
-        switch("solver.place.round_state:_keep_hosts_apart", always(None)),
+        switch("solver.place.round_state:keep_hosts_apart", always(None)),
         ("exclusive/each-pod-has-its-own-host", "exclusive/surplus-stops-at-the-hosts"),
         "greedy",
     ),

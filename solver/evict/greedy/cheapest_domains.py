@@ -10,7 +10,7 @@ from solver.evict.greedy.node_offers import NodeOffers, Offers
 from solver.place.round_state import RoundState
 from solver.problem.gang_state import Standing, TreeNode
 from solver.problem.node_room import Bools, Floats, Ints
-from solver.problem.running_domains import running_cells
+from solver.problem.running_domains import used_cells
 
 
 def cheapest_domains(
@@ -29,9 +29,8 @@ def cheapest_domains(
     assert demand.required is not None
     problem = work.problem
     cells = problem.domains.cells(demand.topology, demand.required)
-    used = running_cells(problem, state, node, demand.required)
     rows = work.placed.get(state.key, {})
-    used |= cells.on([host for i in node.leaves for host in rows.get(i, ())])
+    used = used_cells(problem, state, node, demand.required, rows)
     if 0 in used or len(used) > 1:
         return
     costs = np.zeros(len(cells.names))

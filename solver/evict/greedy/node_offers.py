@@ -10,7 +10,7 @@ from models.devices.gpu_parts import is_part
 from models.resources import is_gpu
 from solver.evict.greedy.places_once_left import PlacesOnceLeft, summed
 from solver.evict.greedy.victim_table import Order, VictimTable
-from solver.place.round_state import RoundState
+from solver.place.round_state import RoundState, keep_hosts_apart
 from solver.problem.gang_state import Standing
 from solver.problem.node_room import Bools, Floats, Ints, num_fitting
 
@@ -82,16 +82,13 @@ class NodeOffers:
         Say how many pods of a leaf a node may take, whatever room it has.
         """
         shape = self._shape_of(leaf)
-        most = np.where(self.work.problem.shapes.allowed[shape, nodes], _EVER, 0)
-        if not self.work.problem.shapes.items[shape].tag:
-            return most
-        mine = self.state.leaves[leaf].pod_set.exclusive
-        if mine:
-            most = np.minimum(most, 1)
-        for other, hosts in self.work.placed.get(self.state.key, {}).items():
-            if mine or self.state.leaves[other].pod_set.exclusive:
-                most[np.isin(nodes, hosts)] = 0
-        return most
+        shapes = self.work.problem.shapes
+        if not shapes.items[shape].tag:
+            return np.where(shapes.allowed[shape, nodes], _EVER, 0)
+        most = np.where(shapes.allowed[shape], _EVER, 0)
+        placed = self.work.placed.get(self.state.key, {})
+        keep_hosts_apart(self.state, leaf, placed, most)
+        return most[nodes]
 
     def of_all(self, leaf: int, need: int, mask: Bools | None) -> Offers:
         """
