@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from heapq import nlargest
 from itertools import chain
 
-from models.gangs import Gang, PodPhase, pod_sets
+from models.gangs import Gang, running_pods
 from models.policy import Evict
 from models.resources import CPU, GPU, MEMORY, Resources
 
@@ -36,12 +36,7 @@ def most_freed(evict: Evict, gangs: Iterable[Gang]) -> Mapping[str, int]:
     if evict.max_pods is None and evict.max_gangs is None:
         return {}
     held = [
-        [
-            leaf.requests
-            for leaf in pod_sets(gang.tree)
-            for pod in leaf.pods
-            if pod.phase is PodPhase.RUNNING
-        ]
+        [leaf.requests for _, leaf, _ in running_pods(gang)]
         for gang in gangs
         if gang.preemptible
     ]

@@ -231,6 +231,16 @@ def pod_sets(tree: Tree) -> Iterator[PodSet]:
         yield from pod_sets(child)
 
 
+def running_pods(gang: Gang) -> Iterator[tuple[int, PodSet, Pod]]:
+    """
+    Walk the pods of a gang that run, each with the number of its leaf, and that.
+    """
+    for number, leaf in enumerate(pod_sets(gang.tree)):
+        for pod in leaf.pods:
+            if pod.phase is PodPhase.RUNNING:
+                yield number, leaf, pod
+
+
 def leaf_of(gang: Gang, number: int) -> PodSet:
     """
     Give one of a gang's leaves, counted in file order.

@@ -12,6 +12,7 @@ from models.gangs import (
     PodPhase,
     is_complete,
     pod_sets,
+    running_pods,
     waits_for_places,
 )
 from models.plan import Plan
@@ -102,7 +103,5 @@ def protection(
     spans |= {policy.evict.lent_for} if gang.lent_by else set()
     if not any(spans):
         return
-    for leaf in pod_sets(gang.tree):
-        for pod in leaf.pods:
-            if pod.phase is PodPhase.RUNNING:
-                yield from (span - pod.seconds for span in spans if span)
+    for _, _, pod in running_pods(gang):
+        yield from (span - pod.seconds for span in spans if span)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from models.gangs import (
     DisruptionBudget,
     Gang,
-    Group,
     MatchPolicy,
     Pod,
     PodPhase,
@@ -20,6 +19,7 @@ from models.gangs import (
     Tree,
     comes_back,
     is_complete,
+    running_pods,
 )
 from models.plan import Operation, Plan
 from models.snapshot import Snapshot
@@ -223,19 +223,13 @@ def _stale_since(gang: Gang, seconds: int, *, live: bool) -> int | None:
 
     Pods of a gang that was once satisfied are ordinary: it has no minimum any more.
     """
-    if live or not _runs(gang.tree) or _is_ordinary(gang):
+    if live or not any(running_pods(gang)) or _is_ordinary(gang):
         return None
     return (gang.stale_since or 0) + seconds
 
 
 def _is_ordinary(gang: Gang) -> bool:
     return gang.once_satisfied and gang.match_policy is MatchPolicy.ONCE_SATISFIED
-
-
-def _runs(tree: Tree) -> bool:
-    if isinstance(tree, Group):
-        return any(map(_runs, tree.children))
-    return any(pod.phase is PodPhase.RUNNING for pod in tree.pods)
 
 
 def _evicted_ago(gang: Gang, seconds: int, *, is_evicted: bool) -> int | None:

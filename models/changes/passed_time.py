@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from models.changes.cancelled_gangs import CancelledGangs, without_gangs
-from models.gangs import Gang, PodPhase, comes_back, pod_sets
+from models.gangs import Gang, comes_back, running_pods
 from models.memory.aged_gangs import older
 from models.snapshot import Snapshot
 
@@ -49,12 +49,7 @@ def time_left(gang: Gang) -> int | None:
     """
     Give the seconds that a gang that runs has left of its longest run time, if it has.
     """
-    ran = [
-        pod.seconds
-        for leaf in pod_sets(gang.tree)
-        for pod in leaf.pods
-        if pod.phase is PodPhase.RUNNING
-    ]
+    ran = [pod.seconds for _, _, pod in running_pods(gang)]
     if not ran or gang.max_runtime is None:
         return None
     return gang.max_runtime - max(ran)

@@ -8,7 +8,7 @@ there before.  On unchanged demand that would make others leave round after roun
 from collections.abc import Iterator
 
 from models.eviction_bounds import bounds_leaving
-from models.gangs import Gang, PodPhase, pod_sets
+from models.gangs import running_pods
 from models.policy import Policy
 from models.snapshot import Snapshot
 from solver.shares.kept_room import least_runtimes, queues_above
@@ -44,7 +44,7 @@ def _clocks(snapshot: Snapshot, policy: Policy) -> Iterator[tuple[int, int]]:
         if gang.evicted_ago is not None:
             yield gang.evicted_ago, policy.evict.again
         for grant in grants.get(gang.queue, ()):
-            yield from ((seconds, grant) for seconds in _run_times(gang))
+            yield from ((pod.seconds, grant) for _, _, pod in running_pods(gang))
 
 
 def _grants(snapshot: Snapshot) -> dict[str, set[int]]:
@@ -57,8 +57,3 @@ def _grants(snapshot: Snapshot) -> dict[str, set[int]]:
         for name in queues
     }
     return {name: grants for name, grants in found.items() if grants}
-
-
-def _run_times(gang: Gang) -> Iterator[int]:
-    for leaf in pod_sets(gang.tree):
-        yield from {pod.seconds for pod in leaf.pods if pod.phase is PodPhase.RUNNING}

@@ -2,12 +2,12 @@
 Stale gangs: what runs below its minimum for too long is evicted whole, for nobody.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
 
-from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
+from models.gangs import PodPhase, pod_sets, running_pods
 from models.plan import Departure, Placement
 from solver.problem.node_room import After, NodeRoom
 from solver.problem.problem import Problem
@@ -30,7 +30,8 @@ def stale_departures(problem: Problem, placement: Placement) -> dict[str, Depart
         ]
         if any(n in placement.binds or n in placement.reserves for n in names):
             continue
-        found |= {f"{gang.namespace}/{pod.name}": leaving for _, pod in _running(gang)}
+        pods = (pod for _, _, pod in running_pods(gang))
+        found |= {f"{gang.namespace}/{pod.name}": leaving for pod in pods}
     gone = found.keys() & placement.departures.keys()
     return {name: why for name, why in found.items() if name not in gone}
 
@@ -57,7 +58,7 @@ def letting_go(problem: Problem, keys: Collection[str]) -> Problem:
     around = None if problem.around is None else problem.around.copy()
     for gang in map(problem.gangs.__getitem__, sorted(keys)):
         path = problem.queues.path(gang.queue)
-        for leaf, pod in _running(gang):
+        for _, leaf, pod in running_pods(gang):
             booking.add(path, leaf.requests, 1, "leaving")
             host = room.index.get(pod.node or "")
             if host is not None:
@@ -80,10 +81,3 @@ def letting_go(problem: Problem, keys: Collection[str]) -> Problem:
             if not any(state.key in keys for state in unit.states)
         ),
     )
-
-
-def _running(gang: Gang) -> Iterator[tuple[PodSet, Pod]]:
-    for leaf in pod_sets(gang.tree):
-        for pod in leaf.pods:
-            if pod.phase is PodPhase.RUNNING:
-                yield leaf, pod

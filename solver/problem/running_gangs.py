@@ -7,7 +7,15 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
-from models.gangs import Gang, Pod, PodPhase, PodSet, is_complete, leaf_of, pod_sets
+from models.gangs import (
+    Gang,
+    Pod,
+    PodSet,
+    is_complete,
+    leaf_of,
+    pod_sets,
+    running_pods,
+)
 from models.resources import Resources, add
 from models.snapshot import Snapshot
 from solver.problem.pod_values import PodValues
@@ -55,12 +63,7 @@ class Runners:
                     work = self.values.work(tree.requests, pod.seconds)
                     singles.append((gang, pod, host, work, number))
                 continue
-            runners = tuple(
-                (at, pod)
-                for at, leaf in enumerate(pod_sets(tree))
-                for pod in leaf.pods
-                if pod.phase is PodPhase.RUNNING
-            )
+            runners = tuple([(at, pod) for at, _, pod in running_pods(gang)])
             if runners:
                 others.append((gang, runners))
         return singles, others

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from models.gangs import Gang, PodPhase, RunKind, pod_sets
+from models.gangs import Gang, RunKind, running_pods
 from models.memory.run_times import (
     EDGES,
     WHOLE,
@@ -172,12 +172,4 @@ def ran_for(gang: Gang) -> int:
     """
     Give for how long a gang has run: as long as the first of its pods that run.
     """
-    return max(
-        (
-            pod.seconds
-            for leaf in pod_sets(gang.tree)
-            for pod in leaf.pods
-            if pod.phase is PodPhase.RUNNING
-        ),
-        default=0,
-    )
+    return max((pod.seconds for _, _, pod in running_pods(gang)), default=0)

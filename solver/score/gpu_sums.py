@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from models.gangs import PodPhase, pod_sets
+from models.gangs import running_pods
 from models.resources import GPU
 from solver.place.draft import Draft
 from solver.problem.problem import Problem, Step, Unit
@@ -70,11 +70,11 @@ def _gpus_outranked(problem: Problem) -> int:
             queue = problem.queues.leaf(state.gang.queue)
             top[queue] = max(unit.band, top.get(queue, -1))
     return sum(
-        leaf.requests.get(GPU, 0) * sum(x.phase is PodPhase.RUNNING for x in leaf.pods)
+        leaf.requests.get(GPU, 0)
         for gang in problem.gangs.values()
         if (queue := problem.queues.leaf(gang.queue)) in top
         and problem.bands.of(gang.priority) < top[queue]
-        for leaf in pod_sets(gang.tree)
+        for _, leaf, _ in running_pods(gang)
     )
 
 

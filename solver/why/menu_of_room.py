@@ -17,7 +17,7 @@ from models.changes import (
 from models.changes.passed_time import ends_in
 from models.devices.gpu_counts import shares_asked
 from models.devices.tied_to import pieces_of
-from models.gangs import Pod, PodPhase, pod_sets
+from models.gangs import Pod, running_pods
 from models.nodes import Node
 from models.plan import Plan
 from models.policy import Prices
@@ -148,9 +148,8 @@ def _of_running(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLi
     for gang in problem.snapshot.gangs:
         there = [
             (leaf.requests, pod, at[pod.node])
-            for leaf in pod_sets(gang.tree)
-            for pod in leaf.pods
-            if pod.phase is PodPhase.RUNNING and pod.node in at
+            for _, leaf, pod in running_pods(gang)
+            if pod.node in at
         ]
         holds = [requests for requests, *_ in there]
         holds += pieces_of(may, [pod for _, pod, _ in there])

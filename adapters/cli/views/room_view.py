@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from adapters.cli.terminal.output import Paint, Table, noted
 from adapters.compare.outcome import gpus_of_steps, shares_of_steps
 from models.devices.gpu_counts import counted_gpus, in_gpus, shown_gpus
-from models.gangs import PodPhase, pod_sets
+from models.gangs import pod_sets, running_pods
 from models.plan import Operation, Plan
 from models.snapshot import Snapshot
 from models.why.reasons import counted
@@ -224,13 +224,7 @@ def _work(snapshot: Snapshot, names: set[str]) -> dict[str, int]:
 
 
 def _running(snapshot: Snapshot) -> Counter[str]:
-    return Counter(
-        gang.key
-        for gang in snapshot.gangs
-        for leaf in pod_sets(gang.tree)
-        for pod in leaf.pods
-        if pod.phase is PodPhase.RUNNING
-    )
+    return Counter(gang.key for gang in snapshot.gangs for _ in running_pods(gang))
 
 
 def _pods(loss: _Loss, running: int) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from models.gangs import Gang, PodPhase, pod_sets
+from models.gangs import Gang, running_pods
 from models.memory.aged_gangs import by_name, places_of, still
 from models.memory.kept import Held
 from models.memory.run_times import (
@@ -71,7 +71,7 @@ class EndedGangs:
         gangs, there = by_name(snapshot.gangs), places_of(snapshot.gangs)
         for key in sorted(keys):
             gang = gangs[key] if key in there else None
-            if gang is not None and runs(gang):
+            if gang is not None and any(running_pods(gang)):
                 self._told.begins(key, run_kind(gang), now - ran_for(gang), now)
             else:
                 self._told.ends(key, now, made_to_leave.get(key))
@@ -104,14 +104,3 @@ class EndedGangs:
         ended = {kind_of(*kind): dict(counts) for *kind, counts in rows if counts}
         self._told = ToldEnds(RunTimes(ended, dict(said)))
         return True
-
-
-def runs(gang: Gang) -> bool:
-    """
-    Tell whether some pod of a gang runs.
-    """
-    return any(
-        pod.phase is PodPhase.RUNNING
-        for leaf in pod_sets(gang.tree)
-        for pod in leaf.pods
-    )

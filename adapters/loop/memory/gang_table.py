@@ -11,7 +11,12 @@ from adapters.loop.memory.gang_memory import GangMemory
 from adapters.loop.memory.held_gangs import HoldMemory
 from adapters.loop.memory.promises import Promise
 from adapters.machine.backoff import Backoff
-from models.gangs import Gang, MatchPolicy, PodPhase, is_complete, pod_sets
+from models.gangs import (
+    Gang,
+    MatchPolicy,
+    is_complete,
+    running_pods,
+)
 from models.plan import Plan
 from models.receipt import Receipt
 from solver import is_live
@@ -91,7 +96,7 @@ class GangTable(dict[str, GangMemory]):
         is_shown = gang.key in self._begun | self._held
         if live and not is_shown:
             self._holds.forget((gang.key,))
-        below = not live and _runs(gang)
+        below = not live and any(running_pods(gang))
         if held is None:
             if not below:
                 return gang
@@ -184,11 +189,3 @@ def _stale_since(gang: Gang, held: GangMemory, now: float) -> int | None:
         gang.once_satisfied or held.satisfied
     )
     return None if ordinary else _since(held.below_since, now)
-
-
-def _runs(gang: Gang) -> bool:
-    return any(
-        pod.phase is PodPhase.RUNNING
-        for leaf in pod_sets(gang.tree)
-        for pod in leaf.pods
-    )

@@ -12,8 +12,7 @@ from zlib import crc32
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from adapters.loop.memory.ended_gangs import runs
-from models.gangs import Gang
+from models.gangs import Gang, running_pods
 from models.memory.aged_gangs import by_name, places_of, still
 from models.memory.kept import Held
 from models.memory.run_times import EDGES, Counts
@@ -110,7 +109,7 @@ class StartMemory:
         for key in sorted(keys):
             if key not in there:
                 self.leaves(key)
-            elif runs(gang := named[key]):
+            elif any(running_pods(gang := named[key])):
                 self.starts(key, now)
             elif key not in self._waiting:
                 self.comes(key, gang.queue, gpus_of(gang))
