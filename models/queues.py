@@ -2,7 +2,7 @@
 Queues: a tree of quotas; gangs live in its leaves.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from models.resources import GPU, GPU_SHARE, SHARES_PER_GPU
@@ -76,6 +76,27 @@ class Queue:
 
 
 _UNNAMED = QueueResource()
+
+
+def queues_above(queues: Mapping[str, Queue], name: str) -> Sequence[str]:
+    """
+    List a queue and all above it that exist, the queue first.
+    """
+    found: list[str] = []
+    at: str | None = name
+    while at is not None and at in queues and at not in found:
+        found.append(at)
+        at = queues[at].parent
+    return found
+
+
+def least_runtimes(queues: Mapping[str, Queue], path: Iterable[str]) -> tuple[int, int]:
+    """
+    Give for how long what runs in a queue is kept from reclaim, and from preempt.
+    """
+    above = [queues[name] for name in path]
+    reclaim = max((queue.reclaim_min_runtime for queue in above), default=0)
+    return reclaim, max((queue.preempt_min_runtime for queue in above), default=0)
 
 
 def say_parts(queues: Iterable[Queue]) -> bool:

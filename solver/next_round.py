@@ -17,10 +17,10 @@ from models.gangs import (
 )
 from models.plan import Plan
 from models.policy import LONGEST_LEAVING, Policy
-from models.queues import Queue
+from models.queues import Queue, least_runtimes, queues_above
 from models.snapshot import Snapshot
 from solver.hold.turns import budget_left
-from solver.shares.kept_room import least_runtimes, queues_above
+from solver.problem.stale_gangs import grace_of
 
 
 def next_moment(
@@ -71,9 +71,7 @@ def _own(gang: Gang, policy: Policy) -> Iterator[int]:
     Walk the moments at which a gang turns stale, or its leaving pods are late.
     """
     if gang.stale_since is not None:
-        grace = gang.stale_after
-        after = policy.evict.stale_after if grace is None else grace
-        yield after - gang.stale_since
+        yield grace_of(gang, policy) - gang.stale_since
     for leaf in pod_sets(gang.tree):
         for pod in leaf.pods:
             if pod.phase is PodPhase.TERMINATING:

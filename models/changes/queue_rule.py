@@ -9,7 +9,7 @@ from typing import Literal
 from models.changes.new_amount import NewAmount
 from models.changes.refused import ChangeRefusedError, unknown
 from models.devices.gpu_counts import written_name
-from models.queues import Queue, QueueResource
+from models.queues import Queue, QueueResource, queues_above
 from models.resources import format_quantity
 from models.snapshot import Snapshot
 
@@ -79,17 +79,15 @@ def without_effect(snapshot: Snapshot, change: QueueRule) -> str:
 
 def _above_limit(queues: Mapping[str, Queue], change: QueueRule) -> str:
     name, quota = change.resource, queues[change.queue].rule(change.resource).quota
-    at: Queue | None = queues[change.queue]
-    while at is not None and quota is not None:
-        limit = at.rule(name).limit
-        if limit is not None and quota > limit:
+    for at in queues_above(queues, change.queue):
+        limit = queues[at].rule(name).limit
+        if limit is not None and quota is not None and quota > limit:
             has, most = (format_quantity(name, x) for x in (quota, limit))
             has = f"{has} {written_name(name)}"
             return (
                 f"queue {change.queue} has a quota of {has}, and the limit of "
-                f"queue {at.name} is {most}: what is above it can never be used"
+                f"queue {at} is {most}: what is above it can never be used"
             )
-        at = queues.get(at.parent or "")
     return ""
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from models.gangs import Gang, Group, PodSet, Tree
 from models.nodes import Node, NodeDemand
-from models.queues import Queue
+from models.queues import Queue, queues_above
 from models.resources import MODEL_MARK, Resources
 from models.snapshot import Snapshot
 
@@ -137,14 +137,13 @@ class _ModelChoice:
             )
         return self.allowed[key]
 
-    def _listed(self, resource: str, queue: str | None) -> list[str]:
+    def _listed(self, resource: str, queue: str) -> list[str]:
         """
         List the models of a queue in its order, or those of the next above it.
         """
-        while queue is not None and queue in self.queues:
-            names = map(split, self.queues[queue].resources)
+        for name in queues_above(self.queues, queue):
+            names = map(split, self.queues[name].resources)
             found = [model for plain, model in names if model and plain == resource]
             if found:
                 return found
-            queue = self.queues[queue].parent
         return []

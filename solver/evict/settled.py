@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from models.eviction_bounds import bounds_leaving
 from models.gangs import running_pods
 from models.policy import Policy
+from models.queues import least_runtimes, queues_above
 from models.snapshot import Snapshot
-from solver.shares.kept_room import least_runtimes, queues_above
 
 
 def is_settled(snapshot: Snapshot, policy: Policy) -> bool:

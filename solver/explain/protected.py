@@ -16,6 +16,7 @@ from models.devices.gpu_counts import shares_asked
 from models.devices.gpu_parts import is_part
 from models.devices.tied_to import pieces_of
 from models.eviction_bounds import bounds_leaving, most_freed, protecting_nobody
+from models.queues import least_runtimes
 from models.resources import GPU, GPU_SHARE, Resources, format_duration
 from models.why.reasons import Facts, Reason, Waiting, listed
 from solver.effort.budget import Budget
@@ -34,7 +35,6 @@ from solver.problem.problem import Problem, Step, Unit
 from solver.problem.running_gangs import Runners
 from solver.problem.when_empty.never_starts import needed
 from solver.score.gpu_sums import may_be_entitled
-from solver.shares.kept_room import least_runtimes
 
 NOT_PREEMPTIBLE = "not preemptible"
 TOO_YOUNG = "within its min runtime"

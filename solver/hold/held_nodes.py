@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from models.queues import least_runtimes
 from solver.hold.heads import Head, by_rank
 from solver.hold.lent_out import is_free_to_go, may_return
 from solver.place.draft import Draft
@@ -19,7 +20,6 @@ from solver.problem.problem import Problem, Unit
 from solver.problem.unit_kind import unit_kind
 from solver.problem.when_empty.never_starts import needed
 from solver.run_times.time_left import RunTimeForecast
-from solver.shares.kept_room import least_runtimes
 
 
 def with_heads(problem: Problem, heads: Sequence[Head]) -> Problem:

@@ -5,8 +5,8 @@ Lent nodes: to whom held nodes are lent until the head starts, and who leaves fo
 from collections.abc import Collection
 
 from models.gangs import Gang, PodPhase, has_parts, pod_sets
+from models.queues import least_runtimes
 from solver.problem.problem import Problem, Unit
-from solver.shares.kept_room import least_runtimes
 
 _THERE = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING, PodPhase.RESERVED})
 

@@ -24,13 +24,20 @@ def leaving_as_stale(gangs: Sequence[Gang], policy: Policy) -> frozenset[str]:
     )
 
 
+def grace_of(gang: Gang, policy: Policy) -> int:
+    """
+    Give for how long a gang may run below its minimum; for ever if below 0.
+    """
+    return policy.evict.stale_after if gang.stale_after is None else gang.stale_after
+
+
 def is_stale(gang: Gang, policy: Policy) -> bool:
     """
     Tell whether a gang runs below its minimum for as long as it may, or longer.
 
     Pods that succeeded count, and optional parts do not matter.
     """
-    grace = policy.evict.stale_after if gang.stale_after is None else gang.stale_after
+    grace = grace_of(gang, policy)
     if gang.stale_since is None or grace < 0 or gang.stale_since < grace:
         return False
     if gang.match_policy is not MatchPolicy.ONCE_SATISFIED:

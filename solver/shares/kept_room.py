@@ -2,12 +2,12 @@
 Room that queues keep of their quotas: what all others together may hold beside it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from models.nodes import Node
-from models.queues import Queue, QueueResource
+from models.queues import Queue, QueueResource, queues_above
 from models.resources import format_quantity
 from models.snapshot import Snapshot
 from models.why.reasons import Fact
@@ -135,24 +135,3 @@ def _outside(
         if (top is None or top in path) and not set(names) & set(path)
     )
     return Outsiders(queue, members, keepers, top)
-
-
-def queues_above(queues: Mapping[str, Queue], name: str) -> Sequence[str]:
-    """
-    List a queue and all above it that exist, the queue first.
-    """
-    found: list[str] = []
-    at: str | None = name
-    while at is not None and at in queues and at not in found:
-        found.append(at)
-        at = queues[at].parent
-    return found
-
-
-def least_runtimes(queues: Mapping[str, Queue], path: Iterable[str]) -> tuple[int, int]:
-    """
-    Give for how long what runs in a queue is kept from reclaim, and from preempt.
-    """
-    above = [queues[name] for name in path]
-    reclaim = max((queue.reclaim_min_runtime for queue in above), default=0)
-    return reclaim, max((queue.preempt_min_runtime for queue in above), default=0)

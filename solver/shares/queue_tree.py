@@ -10,10 +10,10 @@ from typing import Literal
 from models.memory.aged_gangs import ages_of, still
 from models.memory.census import Census
 from models.names import nearest
-from models.queues import Queue
+from models.queues import Queue, queues_above
 from models.resources import LARGEST_TOTAL, Resources, add
 from models.snapshot import Snapshot
-from solver.shares.kept_room import Outsiders, outsiders, queues_above
+from solver.shares.kept_room import Outsiders, outsiders
 
 Amounts = dict[str, dict[str, int]]
 Shares = Mapping[str, Mapping[str, int]]

@@ -4,7 +4,7 @@ The books: what queues use, what they may still take, and their fair shares.
 
 from collections.abc import Mapping, Sequence
 
-from models.queues import Queue
+from models.queues import Queue, queues_above
 from models.resources import Resources, add
 from solver import fair_shares, with_memory
 
@@ -51,13 +51,8 @@ class Books:
         quotas = {r: queue.rule(r).quota for r in self.named}
         return {r: quota for r, quota in quotas.items() if quota is not None}
 
-    def _path(self, name: str) -> list[str]:
-        path: list[str] = []
-        at: str | None = name
-        while at in self.queues and at not in path:
-            path.append(at)
-            at = self.queues[at].parent
-        return path
+    def _path(self, name: str) -> Sequence[str]:
+        return queues_above(self.queues, name)
 
     def take(self, queue: str, requests: Resources, count: int = 1) -> None:
         """

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from models.gangs import Gang, pod_sets
 from models.plan import Rule
 from models.policy import Policy
+from models.queues import least_runtimes
 from solver.evict.rights.guarantees import (
     is_beyond_quota,
     may_be_guaranteed,
@@ -14,7 +15,6 @@ from solver.evict.rights.guarantees import (
 )
 from solver.problem.eligibility import gets_no_place, takes_no_work
 from solver.problem.problem import Problem, Step
-from solver.shares.kept_room import least_runtimes
 
 
 @dataclass(frozen=True, slots=True)
