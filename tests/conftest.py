@@ -4,12 +4,11 @@ What holds for all tests.
 
 import gc
 import os
-from collections import Counter
 from datetime import UTC, datetime
 
 from hypothesis import settings
 
-from tests.helpers.rounds.drawn import is_drawn
+from tests.helpers.rounds.drawn import first_place, is_drawn
 
 
 def pytest_configure(config):
@@ -37,13 +36,14 @@ def pytest_collection_modifyitems(config, items):
     """
     if any("::" in arg for arg in config.args):
         return
-    seen = Counter()
+    seen = dict[str, int]()
     kept, left = [], []
     for item in items:
         drawn = True
         if item.get_closest_marker("drawn"):
             name = item.nodeid.partition("[")[0]
-            drawn = is_drawn(seen[name], os.environ["DRAWN"])
+            at = seen.setdefault(name, first_place(name))
+            drawn = is_drawn(at, os.environ["DRAWN"])
             seen[name] += 1
         (kept if drawn else left).append(item)
     if left:

@@ -23,6 +23,7 @@ def verdict(name: str) -> Verdict:
     return judged(CASES[name])
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("name", PLAIN)
 def test_rounds_are_legal_and_end_at_least_as_well(name):
     found = verdict(name)

@@ -109,6 +109,7 @@ def test_no_pair_is_about_what_the_reference_no_longer_says():
         assert all(said in page for said in getattr(module, "PROSE", {}))
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_field_changes_plan_reason_or_warning(name):
     made = PAIRS[name]

@@ -40,6 +40,7 @@ def confirm(first):
             assert [] == wrongly_blocked(make(seed)), (make.__name__, seed)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("first", FAST[::EACH])
 def test_whoever_is_blocked_does_not_start_alone_in_the_empty_cluster(first):
     confirm(first)

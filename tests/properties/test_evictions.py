@@ -146,6 +146,7 @@ def test_plan_is_no_worse_where_what_is_lost_is_bounded(seed, lost):
     check_plan(seed, lost)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", [347, 1253, 20179])
 def test_plan_may_be_better_than_after_the_best_first_step(seed):
     check_plan(seed)

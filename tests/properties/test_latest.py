@@ -41,6 +41,7 @@ def test_no_latest_start_rests_on_neighbours_that_end():
     assert [] == complaints("beside", 15, only="starts")
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("first", [*FAST[::EACH], *FOUND])
 def test_no_latest_start_rests_on_where_others_are_placed(first):
     for seed in range(first, first + EACH):

@@ -76,6 +76,7 @@ def odd(seed):
     return replace(snapshot, gangs=gangs, queues=queues), policy
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("strategy", ["solver", "greedy"])
 @pytest.mark.parametrize("seed", [*range(5000, 5060), *ONCE_REJECTED])
 def test_every_plan_is_legal_in_odd_states(seed, strategy):

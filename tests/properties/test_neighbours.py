@@ -52,6 +52,7 @@ def test_what_is_proven_of_pods_beside_others_is_what_the_exact_model_says(seed)
     assert plan.status != "optimal" or exact == vector_of(plan)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", [1, 23, 46, 136, 138, 261])
 def test_the_best_plan_is_proven_where_one_pod_must_be_the_first_of_its_like(seed):
     snapshot = beside(seed)
@@ -81,6 +82,7 @@ def test_who_leaves_for_pods_beside_others_is_what_the_exact_model_says(seed):
     assert worse_in_a_step(vector_of(plan), exact, second, later) is None
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", [6, 8, 12, 18, 24, 25, 29, 31, 40])
 def test_who_moves_beside_others_gets_its_place(seed):
     scenario = scenario_of(f"case-{seed}", victim_case(seed))
@@ -111,6 +113,7 @@ def test_greedy_puts_pods_beside_others_by_the_rules(seed):
     assert () == verify(snapshot, POLICY, decide(snapshot, POLICY, strategy="greedy"))
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", range(10))
 def test_what_is_preferred_changes_nothing_where_the_policy_does_not_ask(seed):
     snapshot = random_snapshot(seed)

@@ -20,6 +20,7 @@ def drawn(kind, seed):
     return scenario.snapshot, scenario.policy
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", range(100, 110))
 @pytest.mark.parametrize("kind", KINDS)
 def test_who_only_shows_a_round_shares_out_as_who_plans_it(kind, seed):
@@ -30,6 +31,7 @@ def test_who_only_shows_a_round_shares_out_as_who_plans_it(kind, seed):
     assert (planned.shares, planned.blocked) == (shown.shares, shown.blocked)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", ["one", "parts", "parts+full", "tied"])
 def test_a_frame_is_the_same_whatever_was_kept_of_frames_before(kind, seed):

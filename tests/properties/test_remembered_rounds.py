@@ -23,6 +23,7 @@ ROUNDS = 5
 BEGIN = 1_000_000.0
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", range(8))
 def test_a_loop_remembers_what_carrying_out_says(seed):
     memory, given, moments = Memory(), full_cluster(seed), range(ROUNDS)

@@ -48,6 +48,7 @@ def confirm_judge(seed):
         assert ("pods-near" in rules) is not in_some_order(given, places), places
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("first", FAST[::EACH])
 def test_what_is_proven_of_rings_is_the_most_of_all_orders(first):
     for seed in range(first, first + EACH):

@@ -163,6 +163,7 @@ def confirm(seed, policy):
         return
 
 
+@pytest.mark.drawn
 def test_order_of_the_input_does_not_matter(tmp_path):
     for seed in range(12):
         document = document_of(random_snapshot(seed))
@@ -172,6 +173,7 @@ def test_order_of_the_input_does_not_matter(tmp_path):
         assert first == again, seed
 
 
+@pytest.mark.drawn
 def test_a_case_written_and_read_again_is_planned_alike(tmp_path):
     for seed in range(12):
         snapshot = random_snapshot(seed)
@@ -188,6 +190,7 @@ def plan_of(document, folder):
     return plan_json(decide(read_scenario(str(path)).snapshot, POLICY))
 
 
+@pytest.mark.drawn
 def test_two_runs_with_unlike_hash_seeds_give_the_same_bytes():
     program = (
         "from tests.helpers.rounds.cases import random_snapshot\n"

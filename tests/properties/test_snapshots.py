@@ -174,6 +174,7 @@ def said_by(raw):
     yield from (spec.get("nodeSelector") or {}).values()
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("name", MANIFESTS)
 def test_nothing_that_objects_say_of_themselves_is_left(name):
     text = (FOLDER / name).read_text(encoding="utf-8")

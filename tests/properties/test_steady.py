@@ -124,6 +124,7 @@ def test_a_snapshot_of_what_changed_is_that_of_all_there_is():
     snapshots_are_the_same(of_day(range(8)), 1)
 
 
+@pytest.mark.drawn
 def test_a_plan_does_not_depend_on_what_is_kept():
     plans_are_the_same(of_day(range(8)), 3)
 

@@ -4,6 +4,7 @@ What is always true of weights after what queues used.
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,6 +39,7 @@ def test_the_judge_divides_as_the_planner_does(found, total):
     )
 
 
+@pytest.mark.drawn
 @given(forests(), totals)
 def test_shares_without_usage_are_those_without_memory(forest, total):
     queues, wanted = forest

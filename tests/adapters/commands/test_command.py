@@ -116,6 +116,7 @@ def test_an_interrupt_exits_130(small, capsys, monkeypatch):
     assert ("", "interrupted; nothing was written") == (shown.out, shown.err.strip())
 
 
+@pytest.mark.drawn
 def test_a_closed_pipe_is_silent(small):
     words = [
         sys.executable,
@@ -202,6 +203,7 @@ def test_version_is_an_option_too(capsys):
     assert capsys.readouterr().out == asked
 
 
+@pytest.mark.drawn
 def test_a_terminal_without_utf_8_is_served(small):
     done = shell("plan", small, env={**os.environ, "PYTHONIOENCODING": "ascii"})
 
@@ -233,6 +235,7 @@ def test_ortools_is_not_imported_before_a_round(words):
     assert 0 == done.returncode
 
 
+@pytest.mark.drawn
 def test_the_same_bytes_whatever_the_hash_seed(small):
     said = {
         shell(

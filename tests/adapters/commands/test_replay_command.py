@@ -126,6 +126,7 @@ def test_the_time_of_a_replay_adds_up_over_its_processes(trace, tmp_path, capsys
     assert seconds["total"] > seconds["turns"] >= seconds["decisions"] > 0
 
 
+@pytest.mark.drawn
 def test_processes_find_what_one_process_finds(trace, tmp_path, capsys):
     words = ("--strategy", "greedy", "--strategy", "best-fit")
     for count in ("1", "2"):

@@ -76,6 +76,7 @@ def test_a_file_that_is_none_is_refused(tmp_path, capsys):
 LENDERS = "job,submit,duration,gpus,pods,cpu,memory\nx,0,9,1,1,4,8Gi\ny,0,9,8,1,64,\n"
 
 
+@pytest.mark.drawn
 def test_a_composite_workload_says_so_from_the_file_to_the_page(tmp_path, capsys):
     jobs, lender, made = (tmp_path / name for name in ("jobs.csv", "l.csv", "made.csv"))
     jobs.write_text(GOOD)

@@ -181,6 +181,7 @@ def test_an_eviction_stays_where_its_pod_is_whatever_else_is_said(tmp_path):
     assert "dgx-3" == read_plan(str(path)).operations[1].node
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("name", sorted(p.stem for p in DEVICES.glob("*.yaml")))
 def test_a_plan_with_parts_of_gpus_holds_when_it_is_read_back(name, tmp_path):
     given = read_scenario(str(DEVICES / f"{name}.yaml"))

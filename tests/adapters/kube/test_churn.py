@@ -28,6 +28,7 @@ LINES = (
 HOUR = 72_000
 
 
+@pytest.mark.drawn
 def test_a_short_churn_leaves_the_cache_equal_to_a_fresh_list(tmp_path):
     churn(tmp_path, changes=3_000, seconds=3.0, seed=1)
 

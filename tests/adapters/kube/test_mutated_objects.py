@@ -82,6 +82,7 @@ def read_from_disk(raws, path, chance, why) -> None:
         read_scenario(str(path))
 
 
+@pytest.mark.drawn
 def test_a_mutated_object_in_a_file_is_its_own_fault(tmp_path):
     read_as_files(600, 1, tmp_path)
 
@@ -119,6 +120,7 @@ def test_every_kind_that_is_read_has_an_object_that_is_mutated():
     assert {resource.kind for resource in RESOURCES} <= kinds
 
 
+@pytest.mark.drawn
 def test_a_mutated_object_of_each_kind_is_its_own_fault():
     read_each_kind(12, 7)
 
@@ -141,6 +143,7 @@ def quiet(caplog):
     logger.setLevel(before)
 
 
+@pytest.mark.drawn
 @pytest.mark.usefixtures("quiet")
 def test_a_mutated_object_of_a_server_is_its_own_fault():
     """

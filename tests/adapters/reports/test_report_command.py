@@ -125,6 +125,7 @@ def test_every_number_is_carried_along(page):
     )
 
 
+@pytest.mark.drawn
 def test_same_results_give_the_same_bytes(folder, tmp_path):
     paths = [tmp_path / "a.html", tmp_path / "b.html"]
     assert 0 == run(["report", str(folder), "--html", str(paths[0])])
@@ -157,6 +158,7 @@ def test_same_results_give_the_same_markdown(folder, capsys):
     assert first.startswith("## greedy and solver")
 
 
+@pytest.mark.drawn
 def test_folder_that_replay_writes_has_every_chart(tmp_path):
     trace = tmp_path / "jobs.csv"
     trace.write_text(
@@ -252,6 +254,7 @@ def test_report_that_fails_leaves_the_old_one_alone(folder, tmp_path, monkeypatc
     assert ["page.html", "results"] == sorted(each.name for each in tmp_path.iterdir())
 
 
+@pytest.mark.drawn
 def test_report_is_written_over_and_says_so(folder, tmp_path, capsys):
     path = tmp_path / "page.html"
     path.write_text("old")

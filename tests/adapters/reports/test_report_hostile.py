@@ -52,6 +52,7 @@ def hostile(folder):
     return folder
 
 
+@pytest.mark.drawn
 def test_hostile_names_are_shown_and_never_obeyed(hostile, tmp_path):
     path = tmp_path / "page.html"
 
@@ -65,6 +66,7 @@ def test_hostile_names_are_shown_and_never_obeyed(hostile, tmp_path):
     assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in path.read_text(encoding="utf-8")
 
 
+@pytest.mark.drawn
 def test_our_own_spaces_between_numbers_and_units_are_no_escapes(folder, tmp_path):
     path = tmp_path / "page.html"
     run(["report", str(folder), "--html", str(path)])

@@ -426,6 +426,7 @@ def _in_halves(number):
     return store
 
 
+@pytest.mark.drawn
 @WITH_BROWSER
 def test_what_is_scrolled_to_is_drawn_as_if_all_were_drawn_anew(browser):
     with served(_in_halves(1_500)) as server:

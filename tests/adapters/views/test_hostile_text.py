@@ -77,6 +77,7 @@ def hostile(tmp_path):
     return str(path)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize(
     "words",
     [

@@ -155,6 +155,7 @@ def test_mixed_world_has_the_sizes_queues_and_wide_gangs_of_the_issue():
     assert {1, 2, 4, 8} == {gang.tree.requests[GPU] for gang in wanted}
 
 
+@pytest.mark.drawn
 def test_half_of_each_queue_of_the_mixed_world_may_be_reclaimed():
     snapshot = make_full_world(worlds_of("evict/mixed")[""])
     held = Counter()
@@ -350,6 +351,7 @@ def test_full_row_sums_both_strategies():
     assert {"greedyGainedGpus", "greedyNotSettled", "longest"} <= set(row.facts)
 
 
+@pytest.mark.drawn
 def test_victims_row_names_every_case_that_differs():
     contract = load_contract("quality/victims")
     assert isinstance(contract, VictimCases)

@@ -7,6 +7,7 @@ from benchmarks.days import again, measure_days
 DAYS = load_contract("days")
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("drawn", DAYS.traces, ids=lambda drawn: drawn.name)
 def test_a_trace_has_the_load_that_it_says(drawn):
     trace = trace_of(DAYS, drawn)
@@ -35,6 +36,7 @@ def test_another_seed_draws_another_trace_of_the_same_sort():
     assert trace_of(DAYS, drawn).jobs != other.jobs
 
 
+@pytest.mark.drawn
 def test_several_seeds_tell_means_and_what_greedy_comes_to():
     short = DAYS.model_copy(
         update={

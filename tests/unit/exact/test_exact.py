@@ -36,6 +36,7 @@ from tests.helpers.rounds.cases import random_snapshot, tiny_snapshot
 from tests.helpers.truth.brute import Brute
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", range(60))
 def test_exact_model_equals_brute_force_on_tiny_cases(seed):
     case = tiny_snapshot(seed)

@@ -257,6 +257,7 @@ def test_fifty_gangs_in_pieces_end_with_a_limit_of_one_second():
     assert "reasons" in plan.cut
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("limits", [{"seconds": 0.0}, {"deterministic": 0.0}])
 @pytest.mark.parametrize("path", sorted(Path("scenarios/evict").rglob("*.yaml"))[::6])
 def test_without_any_time_the_answer_is_that_of_greedy(path, limits):

@@ -209,6 +209,7 @@ def test_an_empty_plan_of_no_time_changes_nothing():
     assert replace(given, unchanged_for=0) == carry_out(given, plan(), 0)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", range(10))
 def test_what_was_carried_out_is_a_snapshot_that_can_be_written(seed):
     given = random_snapshot(seed)

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,6 +67,7 @@ def test_what_others_wrote_is_not_read():
     assert why_said("0/3 nodes are available: 3 Insufficient gpu.") is None
 
 
+@pytest.mark.drawn
 @given(st.text(), st.text())
 def test_whatever_names_are_in_it_it_is_one_bounded_line(sentence, at):
     said = sentence_of(why(sentence, at=at), UNKNOWN, NOW)

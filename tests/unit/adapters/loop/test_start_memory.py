@@ -67,6 +67,7 @@ def test_who_is_gone_without_a_start_teaches_nothing():
     assert before == memory.record(now).started
 
 
+@pytest.mark.drawn
 def test_notes_are_bounded_and_the_oldest_count_as_late():
     memory, now, _ = played(4)
     for slot in range(2 * MOST_NOTED):

@@ -93,6 +93,7 @@ def reserved(line, nodes=3, gpus=4, limit=None):
     return found
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", range(8))
 def test_with_exact_estimates_everybody_starts_when_it_was_reserved(tmp_path, seed):
     line = some_line(seed)
@@ -111,6 +112,7 @@ def test_limits_of_queues_are_reserved_as_room_on_nodes_is(tmp_path, seed):
     assert reserved(small, limit=8) == starts(tmp_path, small, floor=floor)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", range(4))
 def test_whoever_comes_later_delays_nobody_before(tmp_path, seed):
     line = some_line(seed)

@@ -31,6 +31,7 @@ def made(strategy, seed=1, *, jobs=40, elastic=True, **said):
     )
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("strategy", GANGS)
 @pytest.mark.parametrize("seed", [1])
 def test_all_jobs_end_and_no_node_ever_holds_too_much(tmp_path, strategy, seed):
@@ -61,6 +62,7 @@ def assert_nodes_hold(found):
         assert max(held.values(), default=0) <= 8
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("strategy", [*STRATEGIES])
 def test_no_schedule_passes_the_bounds(tmp_path, strategy):
     here = made(strategy)
@@ -171,6 +173,7 @@ def test_bounds_are_told_only_where_all_jobs_have_ended(tmp_path, until):
     }
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("strategy", [*STRATEGIES])
 def test_the_uses_of_all_gpus_add_up_at_all_times(tmp_path, strategy):
     play(made(strategy, until=30_000), tmp_path)
@@ -196,6 +199,7 @@ def whole(request, tmp_path_factory):
     return here, files(folder)
 
 
+@pytest.mark.drawn
 def test_the_same_run_writes_the_same_bytes(tmp_path, whole):
     here, written = whole
     play(here, tmp_path)

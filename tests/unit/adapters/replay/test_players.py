@@ -77,6 +77,7 @@ def test_a_round_at_each_event_is_held_at_no_other_moment(tmp_path, strategy):
     assert len(lines(tmp_path, "rounds.jsonl")) < 9
 
 
+@pytest.mark.drawn
 def test_all_rounds_are_planned_while_somebody_runs_for_longer_than_was_said(tmp_path):
     """
     Who outruns what was said is expected to end at any moment, and keeps others off.

@@ -148,6 +148,7 @@ def test_held_nodes_are_lent_to_who_leaves_again_once_the_start_is_near():
     assert HOUR == next_loan(problem, heads_of(problem))
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", range(60))
 def test_heads_are_the_same_until_the_moment_that_is_told(seed):
     random = Random(seed)

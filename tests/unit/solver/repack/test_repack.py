@@ -195,6 +195,7 @@ def test_a_full_cluster_is_left_alone():
     assert improved(problem) == greedy(problem)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("rules", [PODS_ONLY, policy("gpus", "pods"), Policy()])
 @pytest.mark.parametrize("seed", range(12))
 def test_every_rule_is_kept_and_nothing_gets_worse(seed, rules):

@@ -380,6 +380,7 @@ def within_what_a_server_takes(api) -> int:
     return sum(sizes)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize(
     ("gangs", "binds", "limit"),
     [
@@ -439,6 +440,7 @@ def test_one_entry_that_is_too_large_is_left_out_and_counted(api):
     assert {"ns/a"} == set(store(api, "two").claim().memory["gangs"])
 
 
+@pytest.mark.drawn
 def test_a_server_that_takes_less_is_given_less(api):
     one = store(api)
     one.claim()

@@ -50,6 +50,7 @@ def read_beside(reading, raws):
     return weakref.ref(world)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize(
     "raw",
     [

@@ -341,6 +341,7 @@ def test_time_is_given_and_not_asked_for():
     assert 9 == gang_of(running, now=NOW + 9.5).tree.pods[0].seconds
 
 
+@pytest.mark.drawn
 def test_what_pods_said_before_is_forgotten():
     """
     One pod may name another group each second, for as long as it likes.

@@ -195,6 +195,7 @@ def test_a_new_leader_knows_who_left_last_and_that_nothing_has_changed_since():
     assert 30 == lent.evicted_ago
 
 
+@pytest.mark.drawn
 def test_what_is_kept_is_small_whatever_the_cluster():
     gangs = [gang(f"g{i}", minimum=1, running=["n0"]) for i in range(2000)]
     stillness = Stillness()

@@ -11,6 +11,7 @@ def part_that_holds(truth, intervals):
     return sum(held) / len(held)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("pairs", [3, 4, 5, 10, 20, 40])
 def test_an_interval_of_a_mean_holds_the_truth_in_95_of_100_cases(pairs):
     rnd = np.random.default_rng(1)
@@ -19,6 +20,7 @@ def test_an_interval_of_a_mean_holds_the_truth_in_95_of_100_cases(pairs):
     assert 0.93 <= part_that_holds(3, found) <= 0.97
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("pairs", [3, 4, 5, 10, 20])
 def test_an_interval_of_a_ratio_holds_the_truth_in_95_of_100_cases(pairs):
     rnd = np.random.default_rng(2)
