@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from solver.next_snapshot import carry_out as carry_out
     from solver.next_snapshot import is_live as is_live
     from solver.plan.plan import VERSION as VERSION
-    from solver.plan.plan import least_pods as least_pods
     from solver.plan.plan import versions as versions
+    from solver.problem.gang_state import least_pods as least_pods
     from solver.problem.gang_state import satisfied_after as satisfied_after
     from solver.problem.gang_state import standing as standing
     from solver.problem.pod_counts import beyond_quotas as beyond_quotas
@@ -51,8 +51,8 @@ _ROOMS = {
     "fallback": ("NOBODY_LEAVES", "decide_or_fall_back"),
     "next_round": ("next_moment",),
     "next_snapshot": ("NOT_CHOSEN", "carry_out", "is_live"),
-    "plan.plan": ("VERSION", "least_pods", "versions"),
-    "problem.gang_state": ("satisfied_after", "standing"),
+    "plan.plan": ("VERSION", "versions"),
+    "problem.gang_state": ("least_pods", "satisfied_after", "standing"),
     "problem.pod_counts": ("beyond_quotas",),
     "problem.pod_values": ("PodValues",),
     "problem.when_empty.shared_out": ("shared_out",),

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from importlib.metadata import version
 
 from models.devices.gpu_parts import DeviceAmounts, GpuPart, part_of
-from models.gangs import Gang, Pod, PodPhase, PodSet, Tree, is_complete, pod_sets
+from models.gangs import Gang, Pod, PodPhase, PodSet, is_complete, pod_sets
 from models.memory.aged_gangs import still
 from models.memory.kept import Kept
 from models.plan import (
@@ -24,7 +24,7 @@ from models.plan import (
 )
 from models.snapshot import Snapshot
 from models.why.reasons import Waiting
-from solver.problem.gang_state import Standing, satisfied_after, standing
+from solver.problem.gang_state import Standing, least_pods, satisfied_after, standing
 from solver.problem.problem import Problem
 from solver.search.search_outcome import Outcome
 
@@ -283,20 +283,6 @@ _counts = lru_cache(maxsize=4096)(PodCounts)
 """
 Gives equal records of counts once: most gangs have the same few pods.
 """
-
-
-def least_pods(gang: Gang) -> int:
-    """
-    Give the least number of pods that satisfies a gang's tree.
-    """
-    return _least_pods(gang.tree)
-
-
-def _least_pods(tree: Tree) -> int:
-    if isinstance(tree, PodSet):
-        return tree.minimum
-    children = sorted(_least_pods(child) for child in tree.children)
-    return max(tree.min_pods, sum(children[: tree.min_groups]))
 
 
 def _state_of_others(

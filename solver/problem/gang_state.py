@@ -7,6 +7,7 @@ list instead of recursing.  Nothing here knows of nodes, queues or capacity.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 
 from models.gangs import Gang, Group, MatchPolicy, Pod, PodPhase, PodSet, Tree
@@ -15,6 +16,9 @@ from solver.problem.tree_cost import Need
 
 _MOST_CHOICES = 1024
 _MOST_STEPS = 100_000
+_ANY_NUMBER = 2**30
+_Leaf = tuple[str, int, int, tuple[str, ...]]
+_Form = _Leaf | tuple[int, int, tuple["_Form", ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,6 +282,44 @@ def least_need(
         if value is not None and (best is None or value < best):
             best = value
     return best
+
+
+def least_pods(gang: Gang) -> int:
+    """
+    Give the least number of pods that satisfies a gang's tree, whatever runs.
+    """
+    return _least_pods(_form(gang.tree))
+
+
+def _form(tree: Tree) -> "_Form":
+    """
+    Keep of a tree what decides how many pods it needs: many gangs have the same.
+    """
+    if isinstance(tree, PodSet):
+        return (tree.name, tree.minimum, tree.replicas, tuple(tree.after))
+    return (tree.min_groups, tree.min_pods, tuple(map(_form, tree.children)))
+
+
+def _tree_of(form: "_Form") -> Tree:
+    if len(form) == 4:
+        name, least, most, after = form
+        return PodSet(
+            name=name, minimum=least, replicas=most, requests={}, pods=(), after=after
+        )
+    groups, pods, children = form
+    below = tuple(map(_tree_of, children))
+    return Group(name="", min_groups=groups, min_pods=pods, children=below)
+
+
+@lru_cache(maxsize=4096)
+def _least_pods(form: "_Form") -> int:
+    policy = MatchPolicy.ONLY_WAITING
+    state = standing(Gang(name="", tree=_tree_of(form), match_policy=policy))
+    places = [leaf.pod_set.replicas for leaf in state.leaves]
+    found = least_need(state, lambda _: 1, places.__getitem__)
+    if found is None:  # it asks for more pods than it has
+        found = least_need(state, lambda _: 1, lambda _: _ANY_NUMBER)
+    return found or 0
 
 
 def _role_choices(state: Standing) -> Iterator[dict[int, bool]]:

@@ -10,7 +10,7 @@ from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
 from solver.next_snapshot import carry_out
-from solver.plan.plan import least_pods
+from solver.problem.gang_state import least_pods
 from solver.round import decide
 from solver.verify import verify
 from tests.conformance.cases import Case

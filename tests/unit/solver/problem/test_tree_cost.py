@@ -8,7 +8,12 @@ from time import perf_counter
 
 import pytest
 
-from solver.problem.gang_state import least_need, satisfied_after, standing
+from solver.problem.gang_state import (
+    least_need,
+    least_pods,
+    satisfied_after,
+    standing,
+)
 from tests.helpers.build import gang, group, leaf
 from tests.helpers.rounds.odd_trees import odd_snapshot
 
@@ -87,3 +92,20 @@ def test_least_need_of_a_large_tree_takes_no_minutes(name):
 
     assert least_need(state, lambda i: 10**6 + i) is not None
     assert perf_counter() - begun < 10
+
+
+@pytest.mark.parametrize(
+    ("tree", "needs"),
+    [
+        (gang("any", leaf("a", 0, 2), leaf("b", 0, 2), min_groups=2), 2),
+        (gang("nobody", leaf("a", 0, 2), min_groups=0), 0),
+        (gang("roles", leaf("a", 3), leaf("b", 1, after=("a",)), min_groups=1), 3),
+        (gang("whole", leaf("a", 1, 2), leaf("b", 4), min_groups=0, min_pods=5), 5),
+        (gang("large", leaf("a", 0, 2), leaf("b", 4), min_groups=0, min_pods=3), 4),
+        (gang("short", leaf("a", 0, 1), leaf("b", 0, 1), min_groups=0, min_pods=3), 3),
+        (gang("one", minimum=2, replicas=4), 2),
+    ],
+    ids=lambda found: getattr(found, "name", ""),
+)
+def test_the_least_pods_of_a_gang_are_those_that_it_may_start_with(tree, needs):
+    assert least_pods(tree) == needs
