@@ -16,6 +16,7 @@ from adapters.kube.api.errors import (
     AnswerError,
     ClusterError,
     ConflictError,
+    ForbiddenError,
     NotFoundError,
     ThrottledError,
 )
@@ -288,9 +289,11 @@ def _kind(error: AnswerError) -> Result:
     """
     Tell what the server may take another time from what it refuses.
 
-    That it does not know us is no fault of the pod: a token was just replaced.
+    That it does not know us, or what we may do, is no fault of the pod: a token was
+    just replaced, or the server was just started and has not read its roles yet.
     """
-    return "again" if error.status >= 500 or error.status == 401 else "refused"
+    is_of_us = error.status == 401 or (isinstance(error, ForbiddenError) and error.rule)
+    return "again" if is_of_us or error.status >= 500 else "refused"
 
 
 def _path(operation: Operation) -> str:

@@ -43,14 +43,16 @@ class WritePace:
     At most ``rate`` requests a second, one after the other, and a tenth of that while
     binds are under way; ``first`` to ``longest`` are waited where the
     server is busy or away; ``muted`` is how long a kind is left alone that our role
-    may not write; ``refresh`` is how often a sentence is written anew in which only
-    numbers have changed.
+    may not write, by ``refusals`` in a row, since a server that was just started knows
+    no roles for a moment; ``refresh`` is how often a sentence is written anew in which
+    only numbers have changed.
     """
 
     rate: float = RATE
     first: float = 0.5
     longest: float = 30.0
     muted: float = 300.0
+    refusals: int = 4
     refresh: float = 60.0
 
     def delay(self, failures: int) -> float:
@@ -84,6 +86,7 @@ class Wire:
         self._counted = counted
         self._pause = pause
         self._muted: dict[tuple[str, str], float] = {}
+        self._refusals: dict[tuple[str, str], int] = {}
         self._free_at = 0.0
         self.gives_way = False
 
@@ -106,17 +109,30 @@ class Wire:
         self._counted(what, written.outcome.value)
         if written.outcome is PatchOutcome.LATER:
             raise BusyError(written.seconds)
+        kind = place[0], place[2]
         if written.outcome is PatchOutcome.FORBIDDEN:
-            self._muted[place[0], place[2]] = self.clock() + self.pace.muted
-            rule = getattr(written.error, "rule", "")
-            fields = {"rule": rule, "seconds": self.pace.muted}
-            _log.warning("status_forbidden", extra={"fields": fields})
+            self._forbid(kind, written)
+        else:
+            self._refusals.pop(kind, None)
         if written.outcome is PatchOutcome.INVALID:
             where = "/".join(filter(None, place))
             fields = {"object": where, "error": str(written.error)}
             _log.warning("status_refused", extra={"fields": fields})
         self._rest()
         return written.outcome
+
+    def _forbid(self, kind: tuple[str, str], written: Written) -> None:
+        """
+        Leave a kind alone that we may not write, once we were refused often enough.
+        """
+        number = self._refusals.pop(kind, 0) + 1
+        if number < self.pace.refusals:
+            self._refusals[kind] = number
+            raise BusyError(0.0)
+        self._muted[kind] = self.clock() + self.pace.muted
+        rule = getattr(written.error, "rule", "")
+        fields = {"rule": rule, "seconds": self.pace.muted}
+        _log.warning("status_forbidden", extra={"fields": fields})
 
     def _rest(self) -> None:
         """

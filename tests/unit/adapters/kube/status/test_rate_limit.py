@@ -1,10 +1,11 @@
 import pytest
 
 from adapters.kube.status.patches import PatchOutcome, Written
-from adapters.kube.status.rate_limit import Wire, WritePace
+from adapters.kube.status.rate_limit import BusyError, Wire, WritePace
 
 PLACE = ("", "v1", "pods", "team", "one")
 DONE = Written(outcome=PatchOutcome.DONE)
+FORBIDDEN = Written(outcome=PatchOutcome.FORBIDDEN)
 
 
 class Wired:
@@ -58,3 +59,27 @@ def test_beside_binds_a_tenth_is_written():
 
     assert 10.0 == pytest.approx(slow, abs=1.0)
     assert 1.0 == pytest.approx(wired.sent(10, 0.0), abs=0.1)
+
+
+def test_a_server_that_knows_no_roles_for_a_moment_silences_no_kind():
+    wire = Wired().wire
+    for _ in range(3):
+        with pytest.raises(BusyError):
+            wire.sent("pod", PLACE, FORBIDDEN)
+    wire.sent("pod", PLACE, DONE)
+    with pytest.raises(BusyError):
+        wire.sent("pod", PLACE, FORBIDDEN)
+
+    assert not wire.is_muted(PLACE)
+
+
+def test_a_kind_that_stays_forbidden_is_left_alone():
+    wired = Wired()
+    for _ in range(3):
+        with pytest.raises(BusyError):
+            wired.wire.sent("pod", PLACE, FORBIDDEN)
+    wired.wire.sent("pod", PLACE, FORBIDDEN)
+    muted = wired.wire.is_muted(PLACE)
+    wired.now += 300
+
+    assert (True, False) == (muted, wired.wire.is_muted(PLACE))
