@@ -19,6 +19,13 @@ def bounds_leaving(evict: Evict) -> bool:
     return any(bound is not None for bound in bounds)
 
 
+def spared_for(gang: Gang, evict: Evict) -> int:
+    """
+    Give for how long a gang may not be evicted again; not above 0 if it may.
+    """
+    return 0 if gang.evicted_ago is None else evict.again - gang.evicted_ago
+
+
 def protecting_nobody(evict: Evict) -> Evict:
     """
     Give the same without bounds on what leaves, and without pauses after evictions.

@@ -7,6 +7,7 @@ A quiet cluster is not planned again until then.
 from collections.abc import Iterator, Mapping
 from math import ceil
 
+from models.eviction_bounds import spared_for
 from models.gangs import (
     Gang,
     PodPhase,
@@ -95,8 +96,7 @@ def protection(
     """
     Walk the moments at which a running gang may have to leave.
     """
-    if gang.evicted_ago is not None:
-        yield policy.evict.again - gang.evicted_ago
+    yield spared_for(gang, policy.evict)
     spans = {*least_runtimes(queues, queues_above(queues, gang.queue))}
     spans |= {policy.evict.lent_for} if gang.lent_by else set()
     if not any(spans):

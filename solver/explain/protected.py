@@ -15,7 +15,12 @@ import numpy as np
 from models.devices.gpu_counts import shares_asked
 from models.devices.gpu_parts import is_part
 from models.devices.tied_to import pieces_of
-from models.eviction_bounds import bounds_leaving, most_freed, protecting_nobody
+from models.eviction_bounds import (
+    bounds_leaving,
+    most_freed,
+    protecting_nobody,
+    spared_for,
+)
 from models.queues import least_runtimes
 from models.resources import GPU, GPU_SHARE, Resources, format_duration
 from models.why.reasons import Facts, Reason, Waiting, listed
@@ -249,8 +254,7 @@ def _protector(problem: Problem, one: Exit, kept: Collection[str]) -> str:
     gang = problem.written[one.gang]
     if not gang.preemptible:
         return NOT_PREEMPTIBLE
-    again = problem.policy.evict.again
-    if gang.evicted_ago is not None and gang.evicted_ago < again:
+    if spared_for(gang, problem.policy.evict) > 0:
         return JUST_EVICTED
     if _young_for(problem, one) > 0:
         return TOO_YOUNG
@@ -298,9 +302,8 @@ def protectors(problem: Problem, exits: Sequence[Exit]) -> dict[str, str]:
 
 
 def _kept_for(problem: Problem, one: Exit) -> int:
-    ago = problem.written[one.gang].evicted_ago
-    again = 0 if ago is None else problem.policy.evict.again - ago
-    return max(again, _young_for(problem, one))
+    spared = spared_for(problem.written[one.gang], problem.policy.evict)
+    return max(spared, _young_for(problem, one))
 
 
 def _young_for(problem: Problem, one: Exit) -> int:

@@ -4,6 +4,7 @@ Lent nodes: to whom held nodes are lent until the head starts, and who leaves fo
 
 from collections.abc import Collection
 
+from models.eviction_bounds import spared_for
 from models.gangs import Gang, PodPhase, has_parts, pod_sets
 from models.queues import least_runtimes
 from solver.problem.problem import Problem, Unit
@@ -81,13 +82,13 @@ def _may_go_now(problem: Problem, gang: Gang) -> bool:
     """
     Tell whether what runs of a gang may leave in this round.
     """
-    evict, again = problem.policy.evict, gang.evicted_ago
+    evict = problem.policy.evict
     there = [p for leaf in pod_sets(gang.tree) for p in leaf.pods if p.phase in _THERE]
     least = _least_runtime(problem, gang)
     return (
         bool(there)
         and is_free_to_go(problem, gang)
-        and (again is None or again >= evict.again)
+        and spared_for(gang, evict) <= 0
         and all(
             pod.phase is PodPhase.RUNNING
             and pod.node in problem.room.index

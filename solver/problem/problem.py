@@ -239,7 +239,7 @@ def _remembered(
     found: SharedOut, units: Iterable[Unit], policy: Policy
 ) -> dict[str, Resources]:
     """
-    Give the least that those ask for who have waited so long that they are protected.
+    Give the least that those ask for who were evicted, and are not protected yet.
     """
     return {
         state.key: _least_living(state, found.possible, found.given.queues.named)

@@ -4,6 +4,7 @@ Permissions: by which rules work may leave, as starters, queues and run times al
 
 from dataclasses import dataclass
 
+from models.eviction_bounds import spared_for
 from models.gangs import Gang, pod_sets
 from models.plan import Rule
 from models.policy import Policy
@@ -122,8 +123,7 @@ class Permissions:
             for leaf in pod_sets(gang.tree)
         ):
             return False
-        again = gang.evicted_ago
-        if again is not None and again < self.policy.evict.again:
+        if spared_for(gang, self.policy.evict) > 0:
             return False
         return not self._decided or gang.key not in self._decided
 
