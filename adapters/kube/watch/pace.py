@@ -26,7 +26,9 @@ class Pace:
 
     ``watch`` is when the server ends a quiet watch; ``missing`` is how often we look
     for a kind that is not installed; a watch shorter than ``short`` that said nothing
-    counts as a failure.
+    counts as a failure.  A kind that was read is believed to be gone once that was said
+    more than ``gone`` times in a row, in half a minute at most: what stands before a
+    server that is away may say so too.
     """
 
     limit: int = 500
@@ -36,6 +38,7 @@ class Pace:
     longest: float = 30.0
     short: float = 1.0
     tries: int = 3
+    gone: int = 6
 
     def delay(self, failures: int) -> float:
         """

@@ -34,7 +34,7 @@ class ReadResource(Generic[T]):
 
     An object that cannot be read is passed by, and named in ``passed_by`` until it can
     be or is gone: what was last read of it stands.  A list that is read in part is
-    ``unfinished``.
+    ``unfinished``; ``lacked`` counts how often in a row there was no such kind.
     """
 
     resource: Resource
@@ -43,6 +43,7 @@ class ReadResource(Generic[T]):
     version: str = ""
     passed_by: dict[str, str] = field(default_factory=dict)
     unfinished: "ResourceListing[T] | None" = None
+    lacked: int = 0
 
     def listing(self, now: float) -> "ResourceListing[T]":
         """
@@ -68,6 +69,13 @@ class ReadResource(Generic[T]):
             listing.has_moved = False
         return moved
 
+    def is_gone(self, most: int) -> bool:
+        """
+        Count that there is no such kind, and tell whether ``most`` times were too few.
+        """
+        self.lacked += 1
+        return self.lacked > most
+
     def empty(self) -> None:
         """
         Forget all of it: there is no such kind.
@@ -85,6 +93,7 @@ class ReadResource(Generic[T]):
             Where we are ahead: the server's store was put back to what it was before.
         """
         page = transport.page(self.resource, 1, "", lambda _: None)
+        self.lacked = 0
         if number_of(page.version) < number_of(self.version):
             raise DisorderError(
                 f"{called(self.resource)}: the server is at version {page.version}, "
@@ -234,7 +243,7 @@ class ResourceListing(Generic[T]):
         """
         self._of.shelf.replace(self._records, version)
         self._of.passed_by = self._passed
-        self._of.version, self._of.unfinished = version, None
+        self._of.version, self._of.unfinished, self._of.lacked = version, None, 0
 
 
 def _check_kind(resource: Resource, raw: Raw) -> None:

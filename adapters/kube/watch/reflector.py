@@ -85,8 +85,8 @@ class Reflector(Generic[T]):
         """
         Tell whether nothing was read, more than once, for a reason that lasts.
         """
-        unread = self.state is State.UNSYNCED
-        return unread and self._failures > 1 and is_lasting(self.error)
+        tried = self.state is State.UNSYNCED and self._failures > 1
+        return tried and is_lasting(self.error)
 
     def staleness(self) -> float | None:
         """
@@ -138,12 +138,11 @@ class Reflector(Generic[T]):
             elif self._failures:
                 self._read.check(self._transport)
             self._watch()
-        except NotFoundError:
-            return self._lacks()
+        except NotFoundError as error:
+            return self._lacks(error)
         except ForbiddenError as error:
-            if _is_served(self._transport, self.resource):
-                return self._failed(error)
-            return self._lacks()
+            served = _is_served(self._transport, self.resource)
+            return self._failed(error) if served else self._lacks(error)
         except (ExpiredError, DisorderError) as error:
             self._read.begin_anew()
             return self._failed(error)
@@ -194,10 +193,12 @@ class Reflector(Generic[T]):
                 f"watch {called(self.resource)}", "the server ended it at once"
             )
 
-    def _lacks(self) -> float:
+    def _lacks(self, error: ClusterError) -> float:
         """
         Note that the kind is not installed, and say so once.
         """
+        if self.synced and not self._read.is_gone(self._pace.gone):
+            return self._failed(error)
         if self.state is not State.MISSING:
             self._say("resource_missing")
             self._read.empty()

@@ -285,6 +285,27 @@ def test_a_kind_that_is_not_installed_is_said_once_and_picked_up_later(
     assert 2 == said.count("resource_missing")
 
 
+def test_a_kind_that_was_read_is_not_forgotten_for_a_moment_without_it(
+    server, transport, caplog
+):
+    server.put(GROUPS, group("train"))
+    with (
+        caplog.at_level(logging.INFO, "adapters.kube.watch.reflector"),
+        Following(transport, GROUPS) as following,
+    ):
+        (reflector,) = following.reflectors
+        eventually(lambda: reflector.synced)
+        listed = server.count("list", GROUPS)
+        for _ in range(5):
+            server.fault("list", GROUPS, "status", code=404)
+        server.fault("watch", GROUPS, "status", code=404)
+        eventually(lambda: server.count("list", GROUPS) > listed + 5)
+        eventually(lambda: reflector.error is None)
+
+        assert ["team/train"] == following.names(GROUPS)
+    assert "resource_missing" not in [record.message for record in caplog.records]
+
+
 def test_a_refusal_of_what_is_not_installed_is_no_refusal(server, transport):
     server.remove(GROUPS)
     for _ in range(5000):
