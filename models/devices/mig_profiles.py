@@ -13,14 +13,13 @@ from functools import lru_cache
 @dataclass(frozen=True, slots=True)
 class MigProfile:
     """
-    One kind of instance: the slices it may begin at, how many it takes, its compute.
+    One kind of instance: the slices it may begin at, and how many it takes.
 
     ``is_single`` says that a device has at most one of those that are.
     """
 
     starts: tuple[int, ...]
     size: int
-    compute: int
     is_single: bool = False
 
     def mask(self, start: int) -> int:
@@ -31,18 +30,18 @@ class MigProfile:
 
 
 _EIGHT: Mapping[str, MigProfile] = {
-    "1g": MigProfile((0, 1, 2, 3, 4, 5, 6), 1, 1),
-    "1g+me": MigProfile((0, 1, 2, 3, 4, 5, 6), 1, 1, is_single=True),
-    "1g double": MigProfile((0, 2, 4, 6), 2, 1),
-    "2g": MigProfile((0, 2, 4), 2, 2),
-    "3g": MigProfile((0, 4), 4, 3),
-    "4g": MigProfile((0,), 4, 4),
-    "7g": MigProfile((0,), 8, 7),
+    "1g": MigProfile((0, 1, 2, 3, 4, 5, 6), 1),
+    "1g+me": MigProfile((0, 1, 2, 3, 4, 5, 6), 1, is_single=True),
+    "1g double": MigProfile((0, 2, 4, 6), 2),
+    "2g": MigProfile((0, 2, 4), 2),
+    "3g": MigProfile((0, 4), 4),
+    "4g": MigProfile((0,), 4),
+    "7g": MigProfile((0,), 8),
 }
 _FOUR: Mapping[str, MigProfile] = {
-    "1g": MigProfile((0, 1, 2, 3), 1, 1),
-    "2g": MigProfile((0, 2), 2, 2),
-    "4g": MigProfile((0,), 4, 4),
+    "1g": MigProfile((0, 1, 2, 3), 1),
+    "2g": MigProfile((0, 2), 2),
+    "4g": MigProfile((0,), 4),
 }
 
 

@@ -22,7 +22,6 @@ _DEFAULTS = {"opacity": "1", "stroke-width": "1", "font-weight": "normal"}
 _MOVED = re.compile(r"translate\(([-\d.]+),([-\d.]+)\)")
 _ACROSS = frozenset({"role-axis-grid", "role-axis-tick", "role-axis-label"})
 TAG = "data-k"
-_SHAPES = frozenset({"path", "line", "text", "rect", "circle"})
 
 
 def drawn(specification: dict[str, Any], name: str) -> str:
@@ -38,14 +37,6 @@ def drawn(specification: dict[str, Any], name: str) -> str:
     _slim(root)
     root.attrib = {"viewBox": size, "aria-hidden": "true", "focusable": "false"}
     return ET.tostring(root, encoding="unicode", short_empty_elements=True)
-
-
-def num_marks(svg: str) -> int:
-    """
-    Count the shapes that a drawing shows, its axes among them.
-    """
-    root = ET.fromstring(svg)  # noqa: S314 - our own drawing
-    return sum(child.tag in _SHAPES for child in root.iter())
 
 
 def plot_of(svg: str) -> list[float] | None:
