@@ -49,15 +49,5 @@ def _devices(problem: Problem, draft: Draft) -> Devices:
 def _named(
     problem: Problem, units: Iterable[Unit], places: Mapping[str, Places]
 ) -> dict[str, str]:
-    found: dict[str, str] = {}
-    nodes = problem.room.nodes
-    for unit in units:
-        for state in unit.states:
-            hosts_of = places.get(state.key)
-            if hosts_of is None:
-                continue
-            for leaf, hosts in zip(state.leaves, hosts_of, strict=True):
-                for pod, host in zip(leaf.pending, sorted(hosts), strict=False):
-                    name = f"{state.gang.namespace}/{pod.name}"
-                    found[name] = nodes[host].name
-    return found
+    states, nodes = (x for unit in units for x in unit.states), problem.room.nodes
+    return {name: nodes[host].name for name, _, host in pods_of(states, places)}
