@@ -176,10 +176,7 @@ class Search:
         "evict/impossible",
     )
     gain_part: float = _is(
-        0.1,
-        "part",
-        "of what is left that each tier may use to ask what could be gained",
-        "evict/impossible",
+        0.1, "part", "of what is left, for each tier to ask that", "evict/impossible"
     )
     step_part: float = _is(
         0.5,
@@ -258,8 +255,11 @@ class Search:
     patience: tuple[float, float] = _is(
         (0.5, 2.0),
         "times",
-        "as long as a race took to come near, for the best itself; last of starts",
+        "as long as it took to come near, for the best itself; last of starts",
         "rounds/10k",
+    )
+    least_patience: float = _is(
+        0.05, "part", "of a share, for the same at least, in turns", "rounds/parts"
     )
     first_pass: tuple[float, ...] = _is(
         (0.4, 0.3, 0.2), "parts", "of a share in turn, for the fine gap", "quality/full"

@@ -22,7 +22,7 @@ from solver.search.parameters import (
     presolved_once,
     routine_of,
 )
-from solver.search.race import Answer, Race, hint_answer
+from solver.search.race import Answer, Race, better_of, hint_answer
 from solver.tuning import Search
 
 
@@ -83,17 +83,37 @@ class Attempts:
         best: Answer | None = None
         for gap, parts in passes(self.tuning, len(routine.turns)):
             for manner, part in zip(tuple(routine.turns), parts, strict=False):
-                claim = None if best is None else best.claim
-                if self.budget.left <= 0 or goal.is_closed(claim, gap):
+                if self.budget.left <= 0 or _is_closed(goal, best, gap):
                     return best
+                begun = self.budget.left
                 answer = self._turn(model, manner, goal, limit * part, gap)
-                if answer and (
-                    best is None or goal.is_better(answer.claim, best.claim)
-                ):
-                    best = answer
-                if goal.is_closed(None if best is None else best.claim, gap):
+                best = better_of(goal, best, answer)
+                if _is_closed(goal, best, gap):
                     routine.prefer(manner)
+                    more = (begun - self.budget.left) * goal.patience
+                    more = max(more, limit * self.tuning.least_patience)
+                    return self._patiently(model, manner, goal, more, best)
         return best
+
+    def _patiently(
+        self,
+        model: cp_model.CpModel,
+        manner: Manner,
+        goal: Goal,
+        limit: float,
+        best: Answer | None,
+    ) -> Answer | None:
+        """
+        Try for the best itself, going on from what is near enough.
+
+        A tier locked short of its best makes the next ones harder, and none of them
+        can be proven.
+        """
+        if not goal.patience or _is_closed(goal, best, 0.0):
+            return best
+        if best is not None:
+            hint_answer(model, best)
+        return better_of(goal, best, self._turn(model, manner, goal, limit, 0.0))
 
     def nearby(
         self,
@@ -161,3 +181,7 @@ class Attempts:
             return None
         goal.tighten(solver.best_objective_bound)
         return Answer(solver)
+
+
+def _is_closed(goal: Goal, best: Answer | None, part: float) -> bool:
+    return goal.is_closed(None if best is None else best.claim, part)

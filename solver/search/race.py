@@ -37,6 +37,15 @@ class Answer:
                 self.values.append(value)
 
 
+def better_of(goal: Goal, one: Answer | None, other: Answer | None) -> Answer | None:
+    """
+    Give the answer that claims more; the first where both claim the same.
+    """
+    if one is None or other is None:
+        return one or other
+    return other if goal.is_better(other.claim, one.claim) else one
+
+
 def hint_answer(model: cp_model.CpModel, answer: Answer) -> None:
     """
     Tell a model an answer as its first solution, or one of a model with more to it.
@@ -158,8 +167,7 @@ class Race:
 
     def _hand_in(self, solver: cp_model.CpSolver, manner: Manner) -> None:
         answer = Answer(solver)
-        if self.best is None or self.goal.is_better(answer.claim, self.best.claim):
-            self.best = answer
+        self.best = better_of(self.goal, self.best, answer)
         self._learn(manner, solver.best_objective_bound)
         self.hear(manner, answer.claim)
 

@@ -2,6 +2,7 @@
 Attempts and races: the best answer, a bound that holds, and the end of it.
 """
 
+import random
 import time
 
 import pytest
@@ -36,6 +37,21 @@ def knapsack():
     return model, taken
 
 
+def several_knapsacks():
+    """
+    Give forty things of which some fit into four rooms each, and what they are worth.
+    """
+    chance, model = random.Random(5), cp_model.CpModel()
+    taken = [model.new_bool_var("") for _ in range(40)]
+    for _ in range(4):
+        sizes = [chance.randint(10, 60) for _ in taken]
+        fits = cp_model.LinearExpr.weighted_sum(taken, sizes) <= sum(sizes) // 2
+        model.add(fits)
+    value = [chance.randint(10, 60) for _ in taken]
+    model.maximize(cp_model.LinearExpr.weighted_sum(taken, value))
+    return model, value
+
+
 def budget(**limits):
     return Budget(Limits(**limits), 0, Stopwatch(time.monotonic, ThreadLanes()))
 
@@ -54,6 +70,19 @@ def test_the_best_answer_is_found_and_its_bound_closed(limits):
     assert answer.claim == goal.bound == ROOM
     chosen = sum(w for w, v in zip(WEIGHTS, taken, strict=True) if answer.value(v))
     assert chosen == ROOM
+
+
+def test_in_turns_the_best_is_looked_for_where_something_comes_after_it():
+    model, value = several_knapsacks()
+    near, best = (Goal("max", 0.5, 0, sum(value), patience) for patience in (0.0, 2.0))
+
+    answers = [
+        Attempts(budget(deterministic=4.0), DEFAULT.search).solve(model, goal, 4.0)
+        for goal in (near, best)
+    ]
+
+    assert answers[0].claim < near.bound, "it is too easy to tell them apart"
+    assert answers[1].claim == best.bound
 
 
 @pytest.mark.parametrize(
