@@ -259,7 +259,7 @@ class Search:
         "rounds/10k",
     )
     least_patience: float = _is(
-        0.05, "part", "of a share, for the same at least, in turns", "rounds/parts"
+        0.2, "part", "of a share, for the same at least, in turns", "evict/mixed"
     )
     first_pass: tuple[float, ...] = _is(
         (0.4, 0.3, 0.2), "parts", "of a share in turn, for the fine gap", "quality/full"
