@@ -158,7 +158,7 @@ class Search:
     """
 
     kept_for_steps: float = _is(
-        0.4, "part", "of the limit that a step leaves to those after it", "evict/mixed"
+        0.15, "part", "of the limit that a step leaves to those after it", "evict/mixed"
     )
     kept_for_losses: float = _is(
         0.2, "part", "of a step's limit for its bound of loss", "evict/scattered"
@@ -179,7 +179,7 @@ class Search:
         0.1, "part", "of what is left, for each tier to ask that", "evict/impossible"
     )
     step_part: float = _is(
-        0.5,
+        0.65,
         "part",
         "of what is left that a tier of a step with evictions may use up",
         "evict/mixed-4k",

@@ -55,7 +55,7 @@ def decode(
     wants, entitled = wants_of(encoding, value)
     dealer = _Dealer(encoding, work, slots)
     dealer.keep_first(value, entitled)
-    failed = dealer.deal(wants, encoding.beside.near.firsts(value))
+    failed = dealer.deal(wants, encoding.open.firsts(value))
     if dealer.has_lonely:
         unpacked = tuple(sorted({*unpacked, *_with_neighbours(encoding, value)}))
     work.entitled = {key for key in entitled if key in work.placed}

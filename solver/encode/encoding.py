@@ -19,9 +19,9 @@ from solver.encode.leaving.lost_per_gpu import add_lost_per_gpu, worth_of
 from solver.encode.leaving.step_rules import add_movers, add_step_rules, released_by
 from solver.encode.leaving.variables import Leaving
 from solver.encode.leaving.who_leaves import add_leaving
-from solver.encode.neighbours.domain_counts import NeighbourVars
 from solver.encode.neighbours.domain_rows import add_neighbours
-from solver.encode.neighbours.preferred_rows import PreferredVars, preferred_sum
+from solver.encode.neighbours.open_places import OpenPlaces
+from solver.encode.neighbours.preferred_rows import preferred_sum
 from solver.encode.node_classes import Classes
 from solver.encode.queue_limit import add_limits
 from solver.encode.tier_rows import order_sum, packing_sum, tier_sum
@@ -47,8 +47,7 @@ class Encoding:
     types: list[TypeVars]
     demand: Demand
     capacity: Capacity
-    beside: NeighbourVars = field(default_factory=NeighbourVars)
-    preferred: PreferredVars = field(default_factory=PreferredVars)
+    open: OpenPlaces = field(default_factory=OpenPlaces)
     leaving: Leaving | None = None
 
     def tier(self, key: TierKey) -> Linear:
@@ -69,10 +68,9 @@ class Encoding:
             case "order":
                 return order_sum(self.model, self.problem, self.types, key)
             case "neighbours":
-                total, self.preferred = preferred_sum(
+                return preferred_sum(
                     self.model, self.problem, self.capacity, self.demand
                 )
-                return total
             case _:
                 return self._of_gangs(key)
 
@@ -142,7 +140,7 @@ def encode(
     encoding = placed(model, problem, classes, demand, types, sizes)
     if leaving is not None:
         encoding.leaving = leaving
-    encoding.beside = add_neighbours(model, problem, encoding.capacity, demand, leaving)
+    encoding.open = add_neighbours(model, problem, encoding.capacity, demand, leaving)
     if leaving is None or may_leave is None:
         add_limits(model, problem, types)
         add_entitlement(model, problem, types)

@@ -10,7 +10,6 @@ from solver.encode.encoding import Encoding
 from solver.encode.leaving.step_hint import leaving_values
 from solver.encode.variables import ChoiceVars, Footprint, RigidVars, TypeVars, Var
 from solver.place.draft import Draft
-from solver.problem.core_pods import least_core
 from solver.problem.gang_state import Standing
 from solver.problem.node_room import NO_PLACES, Places
 
@@ -27,7 +26,9 @@ def hint(model: cp_model.CpModel, pairs: list[tuple[Var, int]]) -> None:
 
 def hint_values(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
     """
-    List what each variable would be in a draft; in a step, as far as easily told.
+    List what variables would be in a draft, as far as easily told.
+
+    What follows from these is left to the solver.
     """
     pairs = kept_starts(encoding, draft)
     if encoding.leaving is not None:
@@ -38,10 +39,7 @@ def hint_values(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
                 pairs += _rigid(encoding, kind, which, vars_, draft)
             else:
                 pairs += _choice(encoding, vars_, draft)
-    loads = _loads(encoding, draft)
-    counts = {variable.index: value for variable, value in loads}
-    pairs += _footprints(encoding, draft) + loads + encoding.beside.hint(counts)
-    return pairs + encoding.preferred.hint(counts)
+    return pairs + _footprints(encoding, draft) + _loads(encoding, draft)
 
 
 def kept_starts(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
@@ -149,52 +147,6 @@ def _choice(
         node = state.nodes[at]
         if here.variable is not None and node.parent >= 0:
             pairs.append((here.variable, int(any(places[i] for i in node.leaves))))
-    pairs += _cells_used(encoding, vars_, places)
-    return pairs + _core(vars_, places, entitled=state.key in draft.entitled)
-
-
-def _cells_used(
-    encoding: Encoding, vars_: ChoiceVars, places: Places
-) -> list[tuple[Var, int]]:
-    classes = encoding.classes
-    pairs = []
-    for table, name in ((vars_.inside, "required"), (vars_.used, "preferred")):
-        for (at, domain), variable in table.items():
-            node = vars_.state.nodes[at]
-            assert node.topology is not None
-            level = classes.levels.index(
-                (node.topology.topology, getattr(node.topology, name))
-            )
-            held = any(
-                _real(encoding, level, host) == domain
-                for i in node.leaves
-                for host in places[i]
-            )
-            pairs.append((variable, int(held)))
-    return pairs
-
-
-def _real(encoding: Encoding, level: int, host: int) -> int:
-    cell = int(encoding.classes.domain_of[host, level])
-    return cell if encoding.classes.is_domain(level, cell) else -1
-
-
-def _core(
-    vars_: ChoiceVars, places: Places, *, entitled: bool
-) -> list[tuple[Var, int]]:
-    if not vars_.core:
-        return []
-    chosen = least_core(vars_.state, places) if entitled else {}
-    pairs = [
-        (count.variable, chosen.get(i, 0))
-        for i, count in vars_.core.items()
-        if count.variable is not None
-    ]
-    for at, here in vars_.core_active.items():
-        node = vars_.state.nodes[at]
-        if here.variable is not None and node.parent >= 0:
-            on = any(chosen.get(i, 0) for i in node.leaves)
-            pairs.append((here.variable, int(on)))
     return pairs
 
 

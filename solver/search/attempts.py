@@ -6,13 +6,14 @@ in seconds two lanes of manners race; else they take turns, the last winner firs
 the answer is the same each time (decision 0006).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from solver.effort.budget import Budget
 from solver.effort.cp_sat import cp_model
 from solver.encode.variables import Var
 from solver.search.goal import Goal, solver_of
 from solver.search.parameters import (
+    CUTTING,
     IMPROVING,
     Manner,
     Routine,
@@ -88,6 +89,8 @@ class Attempts:
                 begun = self.budget.left
                 answer = self._turn(model, manner, goal, limit * part, gap)
                 best = better_of(goal, best, answer)
+                if best is not None:
+                    hint_answer(model, best)
                 if _is_closed(goal, best, gap):
                     routine.prefer(manner)
                     more = (begun - self.budget.left) * goal.patience
@@ -111,8 +114,6 @@ class Attempts:
         """
         if not goal.patience or _is_closed(goal, best, 0.0):
             return best
-        if best is not None:
-            hint_answer(model, best)
         return better_of(goal, best, self._turn(model, manner, goal, limit, 0.0))
 
     def nearby(
@@ -131,11 +132,7 @@ class Attempts:
         limit = min(share, self.budget.left) * self.tuning.nearby
         if limit <= 0:
             return None
-        part = model.clone()
-        for variable, value in kept:
-            domain = part.proto.variables[variable.index].domain
-            domain.clear()
-            domain.extend([value, value])
+        part = _with_kept(model, [(variable.index, value) for variable, value in kept])
         large = is_large(model, self.tuning)
         manner = presolved_once(IMPROVING) if large else IMPROVING
         gap = goal.gap * self.tuning.fine
@@ -150,15 +147,35 @@ class Attempts:
         hint_answer(model, answer)
         return answer
 
+    def complete_hint(self, model: cp_model.CpModel, share: float) -> None:
+        """
+        Find values for what a hint leaves out, so that it is a whole first solution.
+
+        Where none are found soon it stays as it is.
+        """
+        hints = model.proto.solution_hint
+        limit = min(share, self.budget.left) * self.tuning.nearby
+        if len(hints.vars) == len(model.proto.variables) or limit <= 0:
+            return
+        part = _with_kept(model, zip(hints.vars, hints.values, strict=True))
+        found = self._first(part, CUTTING, limit)[1]
+        if found is not None:
+            hint_answer(model, found)
+
     def any_solution(
         self, model: cp_model.CpModel, share: float
     ) -> tuple[bool, Answer | None]:
         """
         Ask a model without an objective for a solution; tell whether there is none.
         """
-        limit, manner = min(share, self.budget.left), self.routine(model).turns[0]
+        limit = min(share, self.budget.left)
         if limit <= 0:
             return False, None
+        return self._first(model, self.routine(model).turns[0], limit)
+
+    def _first(
+        self, model: cp_model.CpModel, manner: Manner, limit: float
+    ) -> tuple[bool, Answer | None]:
         solver = solver_of(self.budget, manner, 0.0, limit, self.tuning)
         status = solver.solve(model)
         self.budget.charge(solver.deterministic_time)
@@ -181,6 +198,20 @@ class Attempts:
             return None
         goal.tighten(solver.best_objective_bound)
         return Answer(solver)
+
+
+def _with_kept(
+    model: cp_model.CpModel, kept: Iterable[tuple[int, int]]
+) -> cp_model.CpModel:
+    """
+    Copy a model with some variables, by index, kept at values that they can have.
+    """
+    part = model.clone()
+    for index, value in kept:
+        domain = part.proto.variables[index].domain
+        domain.clear()
+        domain.extend([value, value])
+    return part
 
 
 def _is_closed(goal: Goal, best: Answer | None, part: float) -> bool:

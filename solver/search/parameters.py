@@ -38,7 +38,8 @@ class Manner:
     Without ``branching`` the solver has its own way; else the relaxation leads it.
     An ``eager`` one has all rows in the relaxation from the start, one without ``cuts``
     only those.  What is not ``probing`` hardly begins with what presolve tries value
-    by value; to leave it out calls models infeasible that are not.
+    by value, and does not before the search; to leave the first out altogether calls
+    models infeasible that are not.
     """
 
     presolve: Presolve
@@ -65,6 +66,7 @@ class Manner:
         if not self.probing:
             parameters.cp_model_probing_level = 1
             parameters.presolve_probing_deterministic_time_limit = _HARDLY
+            parameters.probing_deterministic_time_limit = 0.0
 
 
 IMPROVING = Manner(Presolve.FULL)
@@ -122,12 +124,15 @@ def routine_of(*, large: bool, scoped: bool, presolved: bool = False) -> Routine
     scoped
         Whether pods are counted by domain: large models stall in presolve then.
     presolved
-        Whether an answer is in sight only once they are presolved.
+        Whether an answer is in sight only once they are presolved.  Trying value by
+        value took most of a turn of these.
     """
     turns = [presolved_once(x) if large else x for x in (IMPROVING, RELAXED)]
     if not presolved:
         at = 0 if large and scoped else 1
         turns[at:at] = [DIVING, WEIGHING]
+    else:
+        turns = [replace(x, probing=False) for x in turns]
     first = [IMPROVING, RELAXED] if scoped else [PLAIN, STEERED]
     if large:
         whole = replace(CUTTING, presolve=Presolve.FULL)

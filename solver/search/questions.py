@@ -79,17 +79,22 @@ class Questions:
         Solve a model for one tier; give an answer that claims more than what is held.
         """
         best, watch = self.best, self.budget.watch
-        held = held or InHand([*best.values], best.draft)
-        row = model.ready(at, held.values)
+        row = model.ready(at, held.values if held else best.values)
+        if held is None:
+            last = model.last_with(at, best.values)
+            held = InHand([*best.values], best.draft, last)
         watch.lap("build")
         goal = self.goal(at, held.values[at])
         answer = None
         if row.variables:
             model.aim(row, goal.direction, held)
+            self.attempts.complete_hint(model.encoding.model, share)
             answer = self._answer(model, at, goal, share, held)
         else:
             goal.tighten(row.constant)
         best.bounds[at] = goal.bound
+        if model.opened is not None:
+            model.last = answer or model.last
         watch.lap("search")
         if answer is not None and goal.is_better(answer.claim, goal.value):
             return answer

@@ -18,9 +18,9 @@ from solver.evict.open_step import Opened
 from solver.place.draft import Draft
 from solver.problem.problem import Problem, Step
 from solver.score.tier import TierKey
-from solver.score.tiers import score
+from solver.score.tiers import is_better, score
 from solver.search.in_hand import InHand
-from solver.search.race import hint_answer
+from solver.search.race import Answer, hint_answer
 
 
 class Model:
@@ -29,7 +29,8 @@ class Model:
 
     ``levels`` are those that gangs without a place ask for.  In a step that is
     ``opened``, ``most`` are tiers that nobody may leave for, with what they reach
-    without.
+    without.  The ``last`` answer of such a step tells all of its variables, a draft but
+    a part of them.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class Model:
         self._sums: dict[int, Linear] = {}
         self._locked: dict[int, int] = {}
         self._told: tuple[Draft, int, list[tuple[Var, int]]] | None = None
+        self.last: Answer | None = None
 
     @property
     def encoding(self) -> Encoding:
@@ -62,6 +64,7 @@ class Model:
             self._sums = {}
             self._locked = {}
             self._told = None
+            self.last = None
         return self._encoding
 
     def _build(self) -> Encoding:
@@ -166,6 +169,21 @@ class Model:
             self.hint(held.draft)
         else:
             hint_answer(model, held.answer)
+
+    def last_with(self, at: int, values: Sequence[int]) -> Answer | None:
+        """
+        Give the last answer where it has some values, or better ones, up to a tier.
+        """
+        last = self.last
+        if last is None:
+            return None
+        for tier, key in enumerate(self.keys[: at + 1]):
+            row = self._sums[tier]
+            if any(one.index >= len(last.values) for one in row.variables):
+                return None
+            if is_better((key,), (values[tier],), (row.at(last.value),)):
+                return None
+        return last
 
     def hint(self, best: Draft) -> None:
         """

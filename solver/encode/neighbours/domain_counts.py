@@ -5,8 +5,7 @@ Classes do not reach over domains of keys that have few of them; where one does,
 over its pods are left out, so the model stays a relaxation.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -17,45 +16,9 @@ from solver.encode.leaving.variables import Leaving
 from solver.encode.neighbours.domain_parts import parting_keys
 from solver.encode.neighbours.open_places import OpenPlaces
 from solver.encode.neighbours.staying import Staying
-from solver.encode.neighbours.volume_vars import VolumeVars
 from solver.encode.variables import Linear, Var
 from solver.problem.pod_shapes import Shape
 from solver.problem.problem import Problem
-
-Pairs = list[tuple[Var, int]]
-
-
-@dataclass(slots=True)
-class NeighbourVars:
-    """
-    What a hint needs: booleans with the counts that make them true, and least counts.
-
-    ``near`` are the places in which pods look for others, ``volumes`` which of them
-    their claims have.
-    """
-
-    some: list[tuple[Var, Sequence[Var]]] = field(default_factory=list)
-    least: list[tuple[Var, Sequence[tuple[int, Sequence[Var]]], bool]] = field(
-        default_factory=list
-    )
-    near: OpenPlaces = field(default_factory=OpenPlaces)
-    volumes: VolumeVars | None = None
-
-    def hint(self, values: Mapping[int, int]) -> Pairs:
-        """
-        List what each would be, given the counts.
-        """
-
-        def total(terms: Iterable[Var]) -> int:
-            return sum(values.get(var.index, 0) for var in terms)
-
-        pairs = [(var, int(total(terms) > 0)) for var, terms in self.some]
-        for var, sums, free in self.least:
-            low = min((base + total(terms) for base, terms in sums), default=0)
-            pairs.append((var, low if free else 0))
-        pairs += self.volumes.hint(values) if self.volumes else []
-        return pairs + self.near.hint(values)
-
 
 Table = dict[int, list[Var]]
 
@@ -78,7 +41,7 @@ class DomainCounts:
         self.there = there
         self.sizes = () if leaving is None else leaving.sizes
         self.around = there.around
-        self.found = NeighbourVars()
+        self.open = OpenPlaces()
         self._cells: dict[tuple[int, str], int | None] = {}
         self.terms = [
             capacity.class_terms(at) for at in range(len(capacity.classes.items))
@@ -128,7 +91,6 @@ class DomainCounts:
         some = self.model.new_bool_var("")
         none = self.model.add(cp_model.LinearExpr.sum(list(terms)) == 0)
         none.only_enforce_if(~some)
-        self.found.some.append((some, terms))
         return some
 
 

@@ -8,12 +8,12 @@ from solver.encode.demand import Demand
 from solver.encode.leaving.variables import Leaving
 from solver.encode.neighbours.domain_counts import (
     DomainCounts,
-    NeighbourVars,
     Table,
     selects,
     sum_of,
 )
 from solver.encode.neighbours.near_rows import keep_near
+from solver.encode.neighbours.open_places import OpenPlaces
 from solver.encode.neighbours.spread_rows import keep_even
 from solver.encode.neighbours.staying import DomainSums, Staying, staying
 from solver.encode.neighbours.volume_rows import give_volumes
@@ -27,7 +27,7 @@ def add_neighbours(
     capacity: Capacity,
     demand: Demand,
     leaving: Leaving | None = None,
-) -> NeighbourVars:
+) -> OpenPlaces:
     """
     Ensure that pods are apart, near and spread as they ask, and have their volumes.
 
@@ -35,12 +35,12 @@ def add_neighbours(
     """
     around = around_now(problem)
     if around is None:
-        return NeighbourVars()
+        return OpenPlaces()
     there = Staying(around) if leaving is None else staying(around, leaving)
     counts = DomainCounts(model, problem, capacity, there, leaving)
     rows = _Rows(counts)
     if not counts.items:
-        return counts.found
+        return counts.open
     for pods, key in sorted(around.apart):
         rows.keep_apart(pods, key, beside_who_stays=leaving is not None)
     keep_near(counts)
@@ -50,7 +50,7 @@ def add_neighbours(
             keep_even(counts, counts.items[shape], spread)
     give_volumes(counts)
     take_no_more(model, capacity, demand, counts.items)
-    return counts.found
+    return counts.open
 
 
 class _Rows:

@@ -15,7 +15,7 @@ import numpy as np
 from models.neighbours import Near
 from solver.effort.cp_sat import cp_model
 from solver.encode.neighbours.domain_counts import DomainCounts, selects, sum_of
-from solver.encode.neighbours.open_places import Begin, First, Opening, Place, Ranked
+from solver.encode.neighbours.open_places import Begin, First, Place
 from solver.encode.neighbours.staying import DomainSums
 from solver.encode.variables import Var
 from solver.problem.neighbours.spread_counts import Pair
@@ -43,7 +43,8 @@ class _NearRows:
         self.model = counts.model
         self.looked_for = looked_for
         self.own = self._own()
-        self.leads = counts.found.near.leads
+        self.leads: dict[First, Var] = {}
+        self.ranks: dict[Place, Var] = {}
         self.needs = self._needs()
         self.hosts: dict[Pair, DomainSums] = {}
 
@@ -81,16 +82,10 @@ class _NearRows:
             if left.constant > 0 and not left.variables:
                 continue
             place = pods, key, cell
-            opening = Opening(
-                place=place,
-                left=left,
-                free=[*free.get(cell, ()), *over],
-                begins=begins.get(cell, []),
-                ranked=list(self._in_order(place, ranked.get(cell, {}))),
-            )
-            counts.found.near.openings.append(opening)
-            found = [*opening.free, *(one.begins for one in opening.begins)]
-            found += [one.opens for one in opening.ranked]
+            first = begins.get(cell, [])
+            counts.open.begins += [(place, one) for one in first]
+            found = [*free.get(cell, ()), *over, *(one.begins for one in first)]
+            found += self._in_order(place, ranked.get(cell, {}))
             self.model.add(sum_of(left, found) >= counts.some(wanting))
 
     def _own(self) -> dict[First, list[int]]:
@@ -208,7 +203,7 @@ class _NearRows:
 
     def _in_order(
         self, place: Place, by_needs: Mapping[tuple[Place, ...], list[Var]]
-    ) -> Iterator[Ranked]:
+    ) -> Iterator[Var]:
         """
         Ensure that whoever opens a place comes after those that it needs itself.
         """
@@ -218,15 +213,14 @@ class _NearRows:
             for need in needs:
                 later = self._rank(place) >= self._rank(need) + 1
                 self.model.add(later).only_enforce_if(opens)
-            yield Ranked(opens, pods, needs)
+            yield opens
 
     def _rank(self, place: Place) -> Var:
-        ranks = self.counts.found.near.ranks
-        if place not in ranks:
+        if place not in self.ranks:
             of = self.counts.around.domains.of
             most = sum(int(of(key).max(initial=-1)) + 1 for _, key in self.needs)
-            ranks[place] = self.model.new_int_var(0, most, "")
-        return ranks[place]
+            self.ranks[place] = self.model.new_int_var(0, most, "")
+        return self.ranks[place]
 
 
 def _reached(direct: Mapping[Pair, set[Pair]], pair: Pair) -> set[Pair]:

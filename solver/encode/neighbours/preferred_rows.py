@@ -5,8 +5,7 @@ As for required ones, a class that reaches over several domains is left out, so 
 sum stays a bound; so is what pods lack that got their places in an earlier step.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -21,47 +20,9 @@ from solver.problem.pod_shapes import Shape
 from solver.problem.problem import Problem
 
 
-@dataclass(frozen=True, slots=True)
-class _DomainRow:
-    """
-    A domain: who wants something there, who is meant, and whether ``some`` are there.
-
-    That takes ``least`` of those meant; ``lacks`` counts who wants and has not.
-    """
-
-    wanting: Sequence[Var]
-    meant: Sequence[Var]
-    least: int
-    is_near: bool
-    some: Var
-    lacks: Var
-
-
-@dataclass(slots=True)
-class PreferredVars:
-    """
-    The rows of all domains, for hints.
-    """
-
-    rows: list[_DomainRow] = field(default_factory=list)
-
-    def hint(self, values: Mapping[int, int]) -> list[tuple[Var, int]]:
-        """
-        List what each variable would be, given the counts.
-        """
-        pairs: list[tuple[Var, int]] = []
-        for row in self.rows:
-            wanting = sum(values.get(var.index, 0) for var in row.wanting)
-            meant = sum(values.get(var.index, 0) for var in row.meant)
-            some = meant >= row.least
-            pairs.append((row.some, int(some)))
-            pairs.append((row.lacks, 0 if some == row.is_near else wanting))
-        return pairs
-
-
 def preferred_sum(
     model: cp_model.CpModel, problem: Problem, capacity: Capacity, demand: Demand
-) -> tuple[Linear, PreferredVars]:
+) -> Linear:
     """
     Add up what all pods that get places would lack, weighted.
     """
@@ -70,7 +31,7 @@ def preferred_sum(
     for rule, own in sorted(rows.rules()):
         rows.add(rule, own=own)
     take_no_more(model, capacity, demand, rows.meant)
-    return rows.total, rows.found
+    return rows.total
 
 
 class _PreferredRows:
@@ -85,7 +46,7 @@ class _PreferredRows:
         capacity: Capacity,
         around: PreferredPods | None,
     ) -> None:
-        self.total, self.found = Linear(), PreferredVars()
+        self.total = Linear()
         self._model, self._capacity, self._around = model, capacity, around
         self._terms = [
             capacity.class_terms(at) for at in range(len(capacity.classes.items))
@@ -174,12 +135,10 @@ class _PreferredRows:
         some, lacks = model.new_bool_var(""), model.new_int_var(0, most, "")
         total = cp_model.LinearExpr.sum(meant)
         want = cp_model.LinearExpr.sum(wanting)
-        is_near = rule.weight > 0
-        if is_near:
+        if rule.weight > 0:
             model.add(total >= least * some)
             model.add(lacks >= want - most * some)
         else:
             model.add(total <= least - 1 + most * some)
             model.add(lacks >= want - most * (1 - some))
         self.total.add(lacks, abs(rule.weight), most)
-        self.found.rows.append(_DomainRow(wanting, meant, least, is_near, some, lacks))

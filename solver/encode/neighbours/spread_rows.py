@@ -32,15 +32,9 @@ def keep_even(counts: DomainCounts, item: Shape, spread: Spread) -> None:
         return
     values = np.unique(cells[counting]).tolist()
     least = counts.model.new_int_var(0, 2**31, "")
-    free = len(values) >= spread.domains
-    if not free:
+    if len(values) < spread.domains:
         counts.model.add(least == 0)
-    sums = [(int(row[cell]), table.get(cell, [])) for cell in values]
-    counts.found.least.append((least, sums, free))
-    totals = {
-        cell: sum_of(there.of(cell), list(terms))
-        for cell, (_, terms) in zip(values, sums, strict=True)
-    }
+    totals = {cell: sum_of(there.of(cell), table.get(cell, [])) for cell in values}
     for cell, total in totals.items():
         counts.model.add(least <= total)
         totals[cell] = total + int(most[cell] - row[cell])

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from models.neighbours import Neighbours, ReachedVolumes, sharer
 from solver.effort.cp_sat import cp_model
 from solver.encode.neighbours.domain_counts import DomainCounts
-from solver.encode.neighbours.volume_vars import VolumeVars
 from solver.encode.variables import Linear, Var
 from solver.problem.neighbours.spread_counts import REACHED
 from solver.problem.neighbours.volume_matching import Asker
@@ -29,7 +28,6 @@ def give_volumes(counts: DomainCounts) -> None:
             asked.setdefault(asker, Linear()).constant += sum(there.values())
     if not (any(row.variables for row in asked.values()) or any(shared.values())):
         return
-    found = VolumeVars(matching)
     of_volumes: dict[ReachedVolumes, list[Var]] = {}
     for asker, row in asked.items():
         given = {
@@ -39,15 +37,12 @@ def give_volumes(counts: DomainCounts) -> None:
         for one, var in given.items():
             of_volumes.setdefault(one, []).append(var)
         counts.model.add(row.expression == cp_model.LinearExpr.sum([*given.values()]))
-        found.asked.append((asker, row, given))
     for asker, domains in shared.items():
         given = _give_to_all(counts, asker, domains)
         for one, var in given.items():
             of_volumes.setdefault(one, []).append(var)
-        found.shared.append((asker, domains, given))
     for one, given_to in of_volumes.items():
         counts.model.add(cp_model.LinearExpr.sum(given_to) <= one.number)
-    counts.found.volumes = found
 
 
 def _give_to_all(

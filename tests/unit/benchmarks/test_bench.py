@@ -52,6 +52,7 @@ ROWS = {
     "rounds/1k",
     "rounds/claims",
     "rounds/crowd",
+    "rounds/evicting",
     "rounds/parts",
     "rounds/parts-2k",
     "rounds/racks",

@@ -72,6 +72,50 @@ def test_the_best_answer_is_found_and_its_bound_closed(limits):
     assert chosen == ROOM
 
 
+def with_rest():
+    """
+    Give the knapsack, the room that is left in it counted, with no hint for that.
+    """
+    model, taken = knapsack()
+    left = model.new_int_var(0, ROOM, "")
+    weight = cp_model.LinearExpr.weighted_sum(taken, WEIGHTS)
+    model.add(weight + left == ROOM)
+    return model, taken, left
+
+
+def hints_of(model):
+    hints = model.proto.solution_hint
+    return dict(zip(hints.vars, hints.values, strict=True))
+
+
+def test_what_a_hint_leaves_out_is_found():
+    model, taken, left = with_rest()
+
+    Attempts(budget(), DEFAULT.search).complete_hint(model, 4.0)
+
+    assert hints_of(model) == {**{one.index: 0 for one in taken}, left.index: ROOM}
+    assert model.has_objective()
+
+
+def test_a_hint_that_no_solution_has_stays_as_it_is():
+    model, taken, _ = with_rest()
+    model.add(sum(taken) >= 1)
+    before = hints_of(model)
+
+    Attempts(budget(), DEFAULT.search).complete_hint(model, 4.0)
+
+    assert hints_of(model) == before
+
+
+def test_a_turn_goes_on_from_the_answer_of_the_one_before():
+    model, value = several_knapsacks()
+    attempts = Attempts(budget(deterministic=0.02), DEFAULT.search)
+
+    answer = attempts.solve(model, Goal("max", 0.0, 0, sum(value)), 0.02)
+
+    assert [*hints_of(model).values()] == answer.values
+
+
 def test_in_turns_the_best_is_looked_for_where_something_comes_after_it():
     model, value = several_knapsacks()
     near, best = (Goal("max", 0.5, 0, sum(value), patience) for patience in (0.0, 2.0))
@@ -141,6 +185,19 @@ def test_a_model_is_left_as_it_was():
     )
 
     assert str(model.proto) == before
+
+
+def test_a_model_of_evictions_hardly_tries_value_by_value():
+    """
+    That took most of a turn, so that no search began.
+    """
+    for large in (True, False):
+        routine = routine_of(large=large, scoped=False, presolved=True)
+        for manner in routine.turns:
+            solver = cp_model.CpSolver()
+            manner.configure(solver)
+            assert solver.parameters.probing_deterministic_time_limit == 0.0
+            assert solver.parameters.presolve_probing_deterministic_time_limit < 0.01
 
 
 @pytest.mark.parametrize("large", [False, True])
