@@ -33,7 +33,6 @@ def add_required_domain(
             model.add(pods.expression == 0)
             continue
         pick = model.new_bool_var("")
-        vars_.inside[at, domain] = pick
         chosen.append(pick)
         model.add(pods.expression <= pods.most * pick)
     if here.variable is not None:

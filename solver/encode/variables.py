@@ -117,15 +117,13 @@ class ChoiceVars:
     """
     A gang with choice: a boolean per tree node, counts per leaf and cell.
 
-    ``level`` gives each leaf's cells; ``inside`` the required domain of a tree node;
-    ``used`` the preferred domains a tree node uses.
+    ``level`` gives each leaf's cells; ``used`` the preferred domains a tree node uses.
     """
 
     state: Standing
     active: dict[int, Count] = field(default_factory=dict)
     level: dict[int, int] = field(default_factory=dict)
     counts: dict[tuple[int, Cell], Count] = field(default_factory=dict)
-    inside: dict[tuple[int, int], Var] = field(default_factory=dict)
     used: dict[tuple[int, int], Var] = field(default_factory=dict)
     core: dict[int, Count] = field(default_factory=dict)
     core_active: dict[int, Count] = field(default_factory=dict)

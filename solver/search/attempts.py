@@ -136,13 +136,8 @@ class Attempts:
         large = is_large(model, self.tuning)
         manner = presolved_once(IMPROVING) if large else IMPROVING
         gap = goal.gap * self.tuning.fine
-        solver = solver_of(self.budget, manner, gap, limit, self.tuning)
-        status = solver.solve(part)
-        self.budget.charge(solver.deterministic_time)
-        if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
-            return None
-        answer = Answer(solver)
-        if not goal.is_better(answer.claim, goal.value):
+        answer = self._solved(part, manner, limit, gap)[1]
+        if answer is None or not goal.is_better(answer.claim, goal.value):
             return None
         hint_answer(model, answer)
         return answer
@@ -158,7 +153,7 @@ class Attempts:
         if len(hints.vars) == len(model.proto.variables) or limit <= 0:
             return
         part = _with_kept(model, zip(hints.vars, hints.values, strict=True))
-        found = self._first(part, CUTTING, limit)[1]
+        found = self._solved(part, CUTTING, limit)[1]
         if found is not None:
             hint_answer(model, found)
 
@@ -171,12 +166,12 @@ class Attempts:
         limit = min(share, self.budget.left)
         if limit <= 0:
             return False, None
-        return self._first(model, self.routine(model).turns[0], limit)
+        return self._solved(model, self.routine(model).turns[0], limit)
 
-    def _first(
-        self, model: cp_model.CpModel, manner: Manner, limit: float
+    def _solved(
+        self, model: cp_model.CpModel, manner: Manner, limit: float, gap: float = 0.0
     ) -> tuple[bool, Answer | None]:
-        solver = solver_of(self.budget, manner, 0.0, limit, self.tuning)
+        solver = solver_of(self.budget, manner, gap, limit, self.tuning)
         status = solver.solve(model)
         self.budget.charge(solver.deterministic_time)
         found = status in {cp_model.OPTIMAL, cp_model.FEASIBLE}

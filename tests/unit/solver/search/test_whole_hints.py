@@ -2,15 +2,12 @@
 First solutions: whatever is asked of a model begins with one that is whole.
 """
 
-import pytest
-
 from solver.round import decide
 from solver.search.attempts import Attempts
 from tests.odd.rounds import odd_round, read
 
 
-@pytest.mark.parametrize("name", [f"full-h-{at}" for at in range(6)])
-def test_no_question_begins_without_a_whole_first_solution(name, monkeypatch):
+def test_no_question_begins_without_a_whole_first_solution(monkeypatch):
     solve, whole = Attempts.solve, []
 
     def watched(self, model, goal, share):
@@ -18,8 +15,9 @@ def test_no_question_begins_without_a_whole_first_solution(name, monkeypatch):
         return solve(self, model, goal, share)
 
     monkeypatch.setattr(Attempts, "solve", watched)
-    state = read(odd_round(name))
+    for at in range(6):
+        state = read(odd_round(f"full-h-{at}"))
+        decide(state.snapshot, state.policy, strategy="solver")
 
-    decide(state.snapshot, state.policy, strategy="solver")
-
+    assert whole
     assert all(whole)
