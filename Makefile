@@ -118,7 +118,8 @@ clean: ## remove .venv/, caches and built files
 LOCK := --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--no-header --no-emit-index-url --no-emit-find-links --no-strip-extras
 
-# Each stamp is made again when what it was made from has changed.
+# Each stamp is made again when what it was made from has changed. Modules are
+# compiled when they are first imported: most of what is installed never is.
 .venv/.requirements: requirements/dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "Phalanx needs Python 3.11 or newer;" \
@@ -127,7 +128,7 @@ LOCK := --quiet --universal --python-version 3.11 --generate-hashes --no-annotat
 	@echo "Setting up .venv/ (about a minute, once) ..." >&2
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--require-hashes -r requirements/dev.txt
+		--no-compile --require-hashes -r requirements/dev.txt
 	@touch $@
 
 .venv/.command: .venv/.requirements pyproject.toml
