@@ -3,11 +3,11 @@ Hints: a draft written as values of the model's variables.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from solver.effort.cp_sat import cp_model
 from solver.encode.encoding import Encoding
-from solver.encode.leaving.step_hint import leaving_values
+from solver.encode.leaving.step_hint import LeavingHint
 from solver.encode.variables import ChoiceVars, Footprint, RigidVars, TypeVars, Var
 from solver.place.draft import Draft
 from solver.problem.gang_state import Standing
@@ -28,18 +28,66 @@ def hint_values(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
     """
     List what variables would be in a draft, as far as easily told.
 
-    What follows from these is left to the solver.
+    What follows from these is left to the solver, and where gangs find new places that
+    are moved.
     """
     pairs = kept_starts(encoding, draft)
-    if encoding.leaving is not None:
-        return pairs + leaving_values(encoding.leaving, draft)
+    if encoding.leaving is None:
+        return pairs + _places(encoding, draft, _classes_of_nodes(encoding))
+    leaving = LeavingHint(encoding.leaving, draft)
+    pairs += leaving.values()
+    if any(one.rule == "consolidate" for one in draft.exits):
+        return pairs
+    bins = leaving.bins()
+    if any(bins.get(node, -1) < 0 for node in _nodes_of(encoding, draft)):
+        return pairs
+    where = {node: (at, 0) for node, at in bins.items()}
+    return pairs + _places(encoding, draft, where)
+
+
+NodeTable = Mapping[int, tuple[int, int]]
+"""
+The class that each node is in, and the part of it.
+"""
+
+
+def _classes_of_nodes(encoding: Encoding) -> NodeTable:
+    return {
+        node: (at, part)
+        for at, item in enumerate(encoding.classes.items)
+        for part, inner in enumerate(item.parts or (item,))
+        for node in inner.nodes
+    }
+
+
+def _nodes_of(encoding: Encoding, draft: Draft) -> set[int]:
+    """
+    Gather the nodes on which gangs of the model start in a draft.
+    """
+    return {
+        host
+        for kind in encoding.types
+        for unit in kind.units
+        for state in unit.states
+        for hosts in draft.places.get(state.key, NO_PLACES)
+        for host in hosts
+    }
+
+
+def _places(
+    encoding: Encoding, draft: Draft, where: NodeTable
+) -> list[tuple[Var, int]]:
+    """
+    List how many pods of each shape are where.
+    """
+    pairs: list[tuple[Var, int]] = []
     for kind in encoding.types:
         for which, vars_ in enumerate(kind.states):
             if isinstance(vars_, RigidVars):
                 pairs += _rigid(encoding, kind, which, vars_, draft)
             else:
                 pairs += _choice(encoding, vars_, draft)
-    return pairs + _footprints(encoding, draft) + _loads(encoding, draft)
+    return pairs + _footprints(encoding, draft) + _loads(encoding, draft, where)
 
 
 def kept_starts(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
@@ -150,14 +198,8 @@ def _choice(
     return pairs
 
 
-def _loads(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
+def _loads(encoding: Encoding, draft: Draft, where: NodeTable) -> list[tuple[Var, int]]:
     capacity = encoding.capacity
-    where = {
-        node: (at, part)
-        for at, item in enumerate(encoding.classes.items)
-        for part, inner in enumerate(item.parts or (item,))
-        for node in inner.nodes
-    }
     loose: Counter[tuple[int, int]] = Counter()
     scoped: Counter[tuple[str, int, int, int]] = Counter()
     for kind in encoding.types:
@@ -176,10 +218,7 @@ def _loads(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
                         else:
                             name = encoding.classes.levels[level][0]
                             scoped[name, shape, at, part] += 1
-    touched = Counter(
-        where[host][0]
-        for host in {h for places in draft.places.values() for h in places.nodes}
-    )
+    touched = Counter(where[host][0] for host in _nodes_of(encoding, draft))
     pairs = [(v, loose[key]) for key, v in capacity.loose.items()]
     for name, table in capacity.scoped.items():
         pairs += [(v, scoped[(name, *key)]) for key, v in table.items()]

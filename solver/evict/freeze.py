@@ -268,16 +268,24 @@ def leave(room: NodeRoom, problem: Problem, exits: Iterable[Exit]) -> None:
         if one.host == NOWHERE:
             continue
         requests = requests_of(problem, one)
-        row = known.get(id(requests))
-        if one.pod.pieces:
-            pod = one.pod
-            row = problem.room.held(requests, pod.devices, one.host, pod.tied)
-        elif row is None:
-            row = known[id(requests)] = problem.room.held(requests, (), one.host)
+        row = None if one.pod.pieces else known.get(id(requests))
+        if row is None:
+            row = held_by(problem, one)
+            if not one.pod.pieces:
+                known[id(requests)] = row
         hosts.append(one.host)
         rows.append(row)
     if hosts:
         room.give_each(np.array(rows), np.array(hosts))
+
+
+def held_by(problem: Problem, one: Exit) -> Ints:
+    """
+    Give what a leaving pod holds of its node.
+    """
+    requests, pod = requests_of(problem, one), one.pod
+    devices, tied = (pod.devices, pod.tied) if pod.pieces else ((), ())
+    return problem.room.held(requests, devices, one.host, tied)
 
 
 def requests_of(problem: Problem, one: Exit) -> Resources:
@@ -347,6 +355,8 @@ def with_starts(problem: Problem, starts: Draft) -> Problem:
 def without(problem: Problem, exits: Sequence[Exit]) -> Problem:
     """
     Take leaving pods out of room and queues; what leaf queues may claim stays as it is.
+
+    Who is moved to a node that is known stays in its queue, and has room there.
     """
     if not exits:
         return problem
@@ -356,6 +366,8 @@ def without(problem: Problem, exits: Sequence[Exit]) -> Problem:
     come_to(room, problem, moved, named_devices(problem, room.rows, moved))
     booking = Booking(queues)
     for one in exits if queues.named else ():
+        if one.target != NOWHERE:
+            continue
         requests = requests_of(problem, one)
         path = queues.path(problem.gangs[one.gang].queue)
         kept = {*path} if one.rule == "consolidate" else {*path} - queues.parents

@@ -5,6 +5,9 @@ Idle starts beside evictions by hand: which of them stay, and which others follo
 from dataclasses import replace
 
 from solver.place.draft import Draft
+from solver.place.fits_now import fits_now
+from solver.place.gang_order import rank_of
+from solver.place.round_state import RoundState
 from solver.problem.problem import Problem, Step
 
 
@@ -48,3 +51,19 @@ def without_lower(problem: Problem, best: Draft, idle: Draft) -> Draft | None:
         places={key: rows for key, rows in idle.places.items() if key in kept},
         entitled=idle.entitled & kept,
     )
+
+
+def without_exits(problem: Problem, draft: Draft) -> Draft:
+    """
+    Keep of a draft whose places have room though nobody leaves, the first ones first.
+    """
+    work = RoundState(problem)
+    units = sorted(filter(draft.starts, problem.units), key=rank_of)
+    kept = {
+        state.key
+        for unit in units
+        if fits_now(work, unit, draft)
+        for state in unit.states
+    }
+    places = {key: rows for key, rows in draft.places.items() if key in kept}
+    return Draft(places=places, entitled=draft.entitled & kept)

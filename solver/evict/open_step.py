@@ -15,7 +15,7 @@ from solver.evict.entitled_first import entitled_first, has_room_later, has_room
 from solver.evict.freeze import freeze
 from solver.evict.gathering import victims_of
 from solver.evict.greedy.evict import evict_by_hand
-from solver.evict.idle_starts import without_lower, without_profit
+from solver.evict.idle_starts import without_exits, without_lower, without_profit
 from solver.evict.moved_gangs import Mover, movers_of
 from solver.evict.rights.hand_rights import HandRights
 from solver.evict.rights.last_rights import may_all_leave
@@ -75,6 +75,19 @@ class Opened:
         if others is not None:
             best = self._by_hand(others, best, budget)
         return replace(self, first=best[0])
+
+    def again_by_hand(self, draft: Draft, budget: Budget | None = None) -> Draft:
+        """
+        Let others leave as greedy would for just those who start in a draft.
+
+        Those stay where they are who have room though nobody leaves.  It may be that
+        not all start then: the draft may know a way that greedy does not find.
+        """
+        units = tuple(filter(draft.starts, self.problem.units))
+        problem = replace(self.problem, units=units)
+        base = without_exits(problem, draft)
+        only = replace(self, problem=problem)
+        return only._by_hand(base, (base, base), budget)[0]  # noqa: SLF001 - its own
 
     def _by_hand(
         self, base: Draft, best: tuple[Draft, Draft], budget: Budget | None

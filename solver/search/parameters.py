@@ -128,11 +128,11 @@ def routine_of(*, large: bool, scoped: bool, presolved: bool = False) -> Routine
         value took most of a turn of these.
     """
     turns = [presolved_once(x) if large else x for x in (IMPROVING, RELAXED)]
-    if not presolved:
-        at = 0 if large and scoped else 1
-        turns[at:at] = [DIVING, WEIGHING]
-    else:
+    if presolved:
         turns = [replace(x, probing=False) for x in turns]
+        return Routine(turns, (turns[:1], turns[1:]))
+    at = 0 if large and scoped else 1
+    turns[at:at] = [DIVING, WEIGHING]
     first = [IMPROVING, RELAXED] if scoped else [PLAIN, STEERED]
     if large:
         whole = replace(CUTTING, presolve=Presolve.FULL)

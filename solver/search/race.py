@@ -146,9 +146,10 @@ class Race:
 
     def _run_lane(self, model: cp_model.CpModel, lane: Sequence[Manner]) -> None:
         """
-        Try manners one after the other.
+        Try manners one after the other, a single one for all of the limit.
         """
-        for manner, part in zip(lane, self.tuning.lane_parts, strict=False):
+        parts = self.tuning.lane_parts if len(lane) > 1 else (1.0,)
+        for manner, part in zip(lane, parts, strict=False):
             with self.lock:
                 if self.over or self.budget.left <= 0:
                     break

@@ -62,7 +62,7 @@ class StepCourse:
         self.known.steps.teach(run.best)
         run.best.tighten(self.coarse)
         choices = num_choices(self.opened.problem, self.opened.victims)
-        if choices <= self.budget.left * tuning.search.choices_per_unit:
+        if self._may_build(choices):
             wide = bool(self.opened.victims.wide)
             with self.budget.keeping(tuning.search.kept_for_losses if wide else 0.0):
                 run.all_tiers()
@@ -74,6 +74,15 @@ class StepCourse:
         self.sizes.append(run.size)
         self._learn(run)
         return run.best.draft
+
+    def _may_build(self, choices: int) -> bool:
+        """
+        Tell whether enough is left for a model with so many choices, and to ask it.
+        """
+        left, seconds = self.budget.left, self.watch.seconds.get("build", 0.0)
+        timed = self.budget.limits.seconds is not None
+        most = left * self.opened.problem.tuning.search.choices_per_unit
+        return choices <= most and not (timed and left <= 2 * seconds)
 
     def _learn(self, run: TierSearch) -> None:
         """

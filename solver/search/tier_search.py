@@ -12,6 +12,7 @@ from solver.decode.place_relaxed import deal
 from solver.decode.reading import read
 from solver.effort.budget import Budget, Stopwatch
 from solver.encode.without_topology import has_many_domains, without_topology
+from solver.evict.lose_less import losing_less
 from solver.evict.open_step import Opened
 from solver.patterns.pattern_plan import filled, may_be_filled
 from solver.place.complete import complete
@@ -19,7 +20,7 @@ from solver.place.draft import Draft
 from solver.problem.problem import Problem
 from solver.repack.pods_and_nodes import is_packing
 from solver.repack.repack import repacked
-from solver.score.tier import TierKey
+from solver.score.tier import LOSSES, TierKey
 from solver.score.tiers import tier_keys
 from solver.search.attempts import Attempts
 from solver.search.best_so_far import BestSoFar
@@ -58,12 +59,9 @@ class TierSearch:
         self.relaxed: Model | None = None
         if opened is None and has_many_domains(problem, self.model.levels):
             self.relaxed = Model(without_topology(problem), self.keys)
+        attempts = Attempts(budget, self.tuning, **kind)
         self.questions = Questions(
-            self.best,
-            budget,
-            Attempts(budget, self.tuning, **kind),
-            self.model,
-            self.relaxed,
+            self.best, budget, attempts, self.model, self.relaxed
         )
 
     def all_tiers(self) -> None:
@@ -208,6 +206,9 @@ class TierSearch:
         )
         if draft is not None:
             self._keep(at, draft)
+        if draft is not None and self.keys[at].name not in LOSSES:
+            for fewer in losing_less(self.opened, draft, self.budget):
+                self._keep(len(self.keys) - 1, fewer)
         self.watch.lap("decode")
         return unpacked
 

@@ -26,8 +26,9 @@ from tests.faults.switch import (
     switch,
 )
 
-NOTHING_BY_HAND = switch(
-    "solver.evict.open_step:Opened.by_hand", lambda _old: lambda self, *_: self
+NOTHING_BY_HAND = both(
+    switch("solver.evict.open_step:Opened.by_hand", lambda _old: lambda self, *_: self),
+    switch("solver.evict.lose_less:losing_less", always(())),
 )
 """
 The model has to find by itself who leaves.

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from models.plan import Rule
 from solver.encode.leaving.losses import pods_of
-from solver.encode.leaving.variables import EVICTS, Leaving
+from solver.encode.leaving.variables import Leaving
 from solver.encode.variables import Linear, Var
 from solver.evict.rights.cores import core_amounts
+from solver.evict.rights.policy_bounds import EVICTS
 from solver.evict.victims import Wide
 from solver.problem.gang_state import Standing
 from solver.problem.running_gangs import asked_by

@@ -28,11 +28,11 @@ def add_preempt(
             & {name for start in here for name in start.amounts}
         )
         picks = [model.new_bool_var("") for _ in names]
-        for piece in mine:
+        if picks:
+            model.add_exactly_one(picks)
+        for piece in mine if not picks else ():
             if piece.number is not None:
-                most = piece.number.most
-                row = cp_model.LinearExpr.sum(picks)
-                model.add(piece.number.expression <= most * row)
+                model.add(piece.number.expression <= 0)
         for name, pick in zip(names, picks, strict=True):
             add_holding(model, mine, name, pick)
             for band in sorted({piece.band for piece in mine}):
@@ -80,4 +80,5 @@ def _add_band(
     row.extend(above, -1)
     some = model.new_bool_var("")
     model.add(gone.expression <= gone.most * some)
-    model.add(row.expression <= -1).only_enforce_if(pick, some)
+    row.add(some, 1, 1)
+    model.add(row.expression <= 0).only_enforce_if(pick)

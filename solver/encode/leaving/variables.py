@@ -10,17 +10,12 @@ from solver.effort.cp_sat import cp_model
 from solver.encode.conversion.options import Conversion
 from solver.encode.variables import Linear, TypeVars, Var
 from solver.evict.moved_gangs import Mover
+from solver.evict.rights.policy_bounds import EVICTS
 from solver.evict.victims import Victims
 
 Parting = defaultdict[Rule, Linear]
 """
 What leaves of an account, or of a gang that goes whole, split by rule.
-"""
-
-
-EVICTS: tuple[Rule, ...] = ("reclaim", "preempt")
-"""
-The rules by which work is evicted, and not only moved.
 """
 
 

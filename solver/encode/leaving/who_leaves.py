@@ -11,10 +11,11 @@ from itertools import pairwise
 
 from solver.effort.cp_sat import cp_model
 from solver.encode.conversion.options import Conversion
-from solver.encode.leaving.variables import EVICTS, Leaving, Parting
+from solver.encode.leaving.variables import Leaving, Parting
 from solver.encode.variables import Linear, Var
 from solver.evict.moved_gangs import may_move_singly
 from solver.evict.rights.may_leave import Rights
+from solver.evict.rights.policy_bounds import EVICTS
 from solver.evict.victims import Account, Victims, Wide
 from solver.problem.gang_state import Standing, satisfied_after
 from solver.problem.leaving_pods import NOWHERE

@@ -135,6 +135,7 @@ class _ByHand:
             or self.misses >= self.problem.tuning.evict.most_misses
         ):
             return False
+        self.step.rights.guarantees.was_short = False
         if self._start(unit, evict=True) or self._take_up(unit):
             return True
         self.failed.note(unit)
@@ -145,6 +146,8 @@ class _ByHand:
         """
         Start a unit whose quota has room once others have left the queues above it.
         """
+        if not self.step.rights.guarantees.was_short:
+            return False
         problem = self.problem
         inner = any(
             problem.queues.queues[state.gang.queue].parent

@@ -2,7 +2,7 @@
 Offers: what each node gives for the pods of one gang if the cheapest leave it first.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -63,6 +63,8 @@ class NodeOffers:
     state: Standing
     rules: Ints
     once_left: PlacesOnceLeft
+    _asked: dict[int, tuple[Ints, Ints]] = field(default_factory=dict)
+    _known: dict[int, tuple[Order, ...]] = field(default_factory=dict)
 
     def _shape_of(self, leaf: int) -> int:
         return self.work.problem.shapes.of_leaf[self.state.key, leaf]
@@ -71,7 +73,10 @@ class NodeOffers:
         return np.asarray(self.work.problem.shapes.requests[self._shape_of(leaf)])
 
     def _orders(self, leaf: int) -> tuple[Order, ...]:
-        return self.table.orders(gpus=pod_has_gpus(self.state, leaf))
+        if leaf not in self._known:
+            gpus = pod_has_gpus(self.state, leaf)
+            self._known[leaf] = self.table.orders(gpus=gpus)
+        return self._known[leaf]
 
     def _may(self, items: Ints) -> Bools:
         rules = self.rules[self.table.sort[items]]
@@ -143,9 +148,11 @@ class NodeOffers:
         """
         Give the columns that a leaf's pods ask for, and how much.
         """
-        request = self._request(leaf)
-        asked = np.flatnonzero(request)
-        return asked, request[asked]
+        if leaf not in self._asked:
+            request = self._request(leaf)
+            asked = np.flatnonzero(request)
+            self._asked[leaf] = asked, request[asked]
+        return self._asked[leaf]
 
     def on(self, node: int, leaf: int, need: int) -> Offer | None:
         """
@@ -167,8 +174,10 @@ class NodeOffers:
             return None
         asked, request = self.asked(leaf)
         most = int(self._most_on(leaf, np.array([node]))[0])
-        free = self.work.room.rows[node]
-        left = np.concatenate([[free], free + self.table.rows[items].cumsum(0)])
+        left = np.empty((len(items) + 1, self.table.rows.shape[1]), dtype=np.int64)
+        left[0] = 0
+        self.table.rows[items].cumsum(0, out=left[1:])
+        left += self.work.room.rows[node]
         where = np.full(len(left), node)
         room = self.work.room.after_leaving(where, left, asked)
         fits = np.minimum(num_fitting(room, request), most)

@@ -61,7 +61,8 @@ class Guarantees:
     """
     The starts that are guaranteed so far, and what they ask for below each queue.
 
-    While it is ``hopeful``, enough may still leave inner queues.
+    While it is ``hopeful``, enough may still leave inner queues; ``was_short`` says
+    that somebody would have been guaranteed who was not, if it had been.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -69,7 +70,7 @@ class Guarantees:
         self._starts: dict[str, list[tuple[Sequence[str], Resources]]] = {}
         self._below: Amounts = {}
         self._all: dict[str, int] = {}
-        self.hopeful = False
+        self.hopeful = self.was_short = False
 
     @property
     def names(self) -> frozenset[str]:
@@ -135,5 +136,6 @@ class Guarantees:
             more = released.get(queue, {}).get(name, 0) if inner else 0
             fits = left is None or not taken or taken <= left + more
             if not fits and not (inner and self.hopeful):
+                self.was_short |= inner
                 return False
         return True

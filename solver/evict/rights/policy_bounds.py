@@ -11,6 +11,11 @@ from solver.evict.rights.leaving_sums import Leaver
 from solver.problem.node_room import MANY
 from solver.problem.problem import Problem
 
+EVICTS: tuple[Rule, ...] = ("reclaim", "preempt")
+"""
+The rules by which work is evicted, and not only moved.
+"""
+
 MOVED: Rule = "consolidate"
 
 
