@@ -216,13 +216,22 @@ def why_shown(gang: Gang, state: str, why: Why | None) -> Why | None:
 def _state(gang: Gang, pods: Counter[PodPhase]) -> str:
     if is_complete(gang):
         return "Running"
-    if pods and pods.keys() <= {*FINISHED}:
+    if pods and pods.keys() <= {*FINISHED} and _needs_no_more(gang, pods):
         return "Finished"
     if pods[PodPhase.RUNNING] and standing(gang).satisfied:
         return "Running"
     if pods[PodPhase.TERMINATING] and not pods[PodPhase.PENDING]:
         return "Leaving"
     return "Reserved" if pods[PodPhase.RESERVED] else "Waiting"
+
+
+def _needs_no_more(gang: Gang, ended: Counter[PodPhase]) -> bool:
+    """
+    Tell whether a gang whose pods have all ended has had all of them, or enough.
+    """
+    if ended.total() >= sum([leaf.replicas for leaf in pod_sets(gang.tree)]):
+        return True
+    return ended[PodPhase.SUCCEEDED] > 0 and standing(gang).satisfied
 
 
 def requests_of(gang: Gang) -> dict[str, str]:

@@ -2,6 +2,8 @@
 What lists say of gangs that wait: the same as the plan.
 """
 
+import pytest
+
 from adapters.inventory.gangs import gang_rows
 from adapters.inventory.listed import seen_with
 from models.policy import Policy
@@ -32,3 +34,23 @@ def test_a_gang_that_needs_no_pod_is_told_so_without_a_reason():
     assert "Waiting" == found["free"].state
     assert NOTHING_NEEDED == found["free"].message
     assert found["free"].document()["reason"] is None
+
+
+@pytest.mark.parametrize(
+    ("pods", "state"),
+    [
+        ({"succeeded": 2}, "Finished"),
+        ({"failed": 2}, "Finished"),
+        ({"succeeded": 1, "failed": 1}, "Finished"),
+        ({"succeeded": 1, "created": 1}, "Waiting"),
+        ({"failed": 1, "created": 1}, "Waiting"),
+        ({"succeeded": 1, "created": 1, "minimum": 1}, "Waiting"),
+        ({"failed": 1, "created": 1, "minimum": 1}, "Waiting"),
+        ({"created": 0}, "Waiting"),
+    ],
+)
+def test_a_gang_ends_in_lists_as_it_does_in_plans(pods, state):
+    found, plan = rows(gang("ends", **{"minimum": 2, "replicas": 2, **pods}))
+
+    assert [state] == [line.state for line in plan.gangs]
+    assert state == found["ends"].state
