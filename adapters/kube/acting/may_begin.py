@@ -1,11 +1,13 @@
 """
-Gangs that are held: why one may not begin after all, by what there is of it now.
+Why something is not to begin after all, by what there is now.
+
+Gangs that are held may have changed, and those may be gone for whom others leave.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from adapters.kube.acting.operations import NO_ANSWER, Answer
+from adapters.kube.acting.operations import NO_ANSWER, Answer, Deeds
 from adapters.loop.interfaces import Turn
 from models.gangs import Gang, Group, MatchPolicy, Tree, pod_sets
 from models.plan import Operation
@@ -126,3 +128,33 @@ def _topologies(tree: Tree) -> Iterator[TopologyDemand]:
         yield tree.topology
     for child in tree.children if isinstance(tree, Group) else ():
         yield from _topologies(child)
+
+
+class StillWanted:
+    """
+    What a plan does, as things are seen while it is carried out.
+    """
+
+    def __init__(self, deeds: Deeds, steps: Iterable[Operation] = ()) -> None:
+        self._deeds = deeds
+        self._pods: dict[str, dict[str, str | None]] = {}
+        for step in steps:
+            if step.op in {"Bind", "Reserve"}:
+                self._pods.setdefault(step.gang, {})[step.pod] = step.uid
+
+    def why_not(self, step: Operation) -> Answer:
+        """
+        Say why a node does not take a pod, or that all are gone for whom one leaves.
+        """
+        pods: dict[str, str | None] = {}
+        for gang in step.beneficiaries:
+            pods |= self._pods.get(gang, {})
+        there = (
+            pod
+            for pod in self._deeds.cache.pods_named(pods)
+            if pod.deleted is None and pods[pod.key] in {None, pod.uid}
+        )
+        if not pods or any(there):
+            return self._deeds.why_not_there(step)
+        names = ", ".join(step.beneficiaries)
+        return "skipped", f"nobody is there any more for whom it was to leave: {names}"

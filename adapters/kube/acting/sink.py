@@ -11,6 +11,7 @@ from adapters.kube.acting.executor import STOPPING, THREADS, carry_out
 from adapters.kube.acting.held_binds import HeldBinds
 from adapters.kube.acting.intent import MOST_BINDS, MOST_TEXT, IntentStore
 from adapters.kube.acting.intent_format import Intent
+from adapters.kube.acting.may_begin import StillWanted
 from adapters.kube.acting.operations import Deeds
 from adapters.kube.acting.volume_binder import Act
 from adapters.kube.api.errors import ClusterError
@@ -56,11 +57,10 @@ class ClusterSink:
         self._memory = memory
         self._held = HeldBinds(deeds, cache)
         self._devices = ClaimedDeviceBinder(deeds, cache)
+        self._still = StillWanted(deeds)
         self._turn: Turn | None = None
         self._goes_on = goes_on
-        self._carry_out = partial(
-            carry_out, threads=threads, goes_on=goes_on, why_not=deeds.why_not_there
-        )
+        self._carry_out = partial(carry_out, threads=threads, goes_on=goes_on)
         self._left_out: frozenset[Operation] = frozenset()
         self._intent = Intent()
         self._groups: dict[str, str] = {}
@@ -92,6 +92,7 @@ class ClusterSink:
         Take what a plan binds for bound and what it evicts for leaving, from now on.
         """
         self._turn, steps = turn, turn.plan.operations
+        self._still = StillWanted(self._deeds, steps)
         binds = [step for step in steps if step.op == "Bind"]
         self._groups = _groups(turn.snapshot, binds)
         binds, self._left_out = self._within_bounds(binds)
@@ -207,7 +208,8 @@ class ClusterSink:
         return self._held.begin(name, self._turn, binds, self._run)
 
     def _run(self, steps: Sequence[Operation], act: Act) -> list[Receipt]:
-        return self._carry_out(steps, act, groups=self._groups)
+        why_not = self._still.why_not
+        return self._carry_out(steps, act, groups=self._groups, why_not=why_not)
 
     def _within_bounds(
         self, binds: list[Operation]

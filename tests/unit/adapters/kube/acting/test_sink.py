@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,46 @@ def test_a_plan_is_shown_as_done_for_as_long_as_it_takes_and_a_while_longer(stag
 
     assert ["done", "done"] == results
     assert [{"default/g-0", "default/h-0"}] * 2 + [set()] == shown
+
+
+@pytest.mark.parametrize(
+    ("seen", "results"),
+    [
+        ({"uid": "uid-h-0"}, ["done", "done"]),
+        ({"uid": "uid-of-another"}, ["skipped", "done"]),
+        (
+            {"uid": "uid-h-0", "deletionTimestamp": "2026-11-30T00:00:00Z"},
+            ["skipped", "done"],
+        ),
+        (None, ["skipped", "done"]),
+    ],
+)
+def test_nobody_leaves_for_a_gang_that_has_gone(stage, seen, results):
+    stage.sink.open(NOW)
+    for name in ("g-0", "i-0"):
+        raw = raw_pod(name)
+        raw["spec"]["nodeName"], raw["status"] = "n0", {"phase": "Running"}
+        stage.api.put(pod_path(name), raw)
+        stage.cache.shelf(PODS).put(f"default/{name}", 1, pod_record(raw), "1")
+    if seen is not None:
+        raw = raw_pod("h-0")
+        raw["metadata"] |= seen
+        stage.cache.shelf(PODS).put("default/h-0", 1, pod_record(raw), "1")
+    whom = {"beneficiaries": ("default/h",)}
+    steps = (
+        replace(bind("g-0", uid="uid-g-0", op="Evict"), **whom),
+        bind("i-0", uid="uid-i-0", op="Evict"),
+        bind("h-0", uid="uid-h-0", op="Reserve"),
+    )
+    gangs = [gang(name, minimum=1) for name in "ghi"]
+    turn = Turn(snapshot(gangs=gangs), plan(*steps), (), "r", NOW, {})
+    stage.sink.hold(turn)
+    receipts = stage.sink.execute(turn.plan)
+    left = [path for _, path, _ in stage.api.calls if path.endswith("/eviction")]
+
+    assert results == [each.result for each in receipts[:2]]
+    assert results.count("done") == len(left)
+    assert ("default/h" in receipts[0].message) == (results[0] == "skipped")
 
 
 def test_a_plan_that_breaks_is_shown_as_done_for_a_while_only(stage):
