@@ -7,8 +7,9 @@ A conflict is read, not tried again blindly: the pod itself says what became of 
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf
-from typing import Any
+from typing import Any, TypeVar
 
 from adapters.kube.acting.devices.device_binder import DeviceBinder, NotNowError
 from adapters.kube.api.client import Transport
@@ -27,6 +28,7 @@ from adapters.machine.clock import monotonic
 from models.plan import Operation
 from models.receipt import Receipt, Result
 
+T = TypeVar("T")
 NOT_LEADING = "this replica may no longer be the leader"
 _MOST_TRIES = 3
 _BACKOFF = Backoff(first=0.2, longest=5.0)
@@ -129,26 +131,36 @@ class Deeds:
                 return "again", f"node {node.name} {why}"
         return NO_ANSWER
 
-    def _tried(
-        self, operation: Operation, act: Callable[[Operation], Answer]
-    ) -> Answer:
+    def patiently(self, act: Callable[[], T]) -> T:
         """
-        Try, and wait where the server asks us to; other failures are never repeated.
+        Do something, again where the server is busy; no other failure is repeated.
 
         A wait that would end after the round's time, or before no further try, is none.
         """
         failures = 0
-        while self.allowed():
+        while True:
             try:
-                return act(operation)
+                return act()
             except ThrottledError as error:
                 failures += 1
                 pause = error.seconds or _BACKOFF.after(failures)
                 is_over = self.clock() + pause > self._until
                 if failures == _MOST_TRIES or is_over:
-                    return "again", str(error)
+                    raise
                 self._wait(pause)
-        return "skipped", NOT_LEADING
+                if not self.allowed():
+                    raise
+
+    def _tried(
+        self, operation: Operation, act: Callable[[Operation], Answer]
+    ) -> Answer:
+        if not self.allowed():
+            return "skipped", NOT_LEADING
+        try:
+            return self.patiently(partial(act, operation))
+        except ThrottledError as error:
+            is_ours = self.allowed()
+            return ("again", str(error)) if is_ours else ("skipped", NOT_LEADING)
 
     def _wait(self, seconds: float) -> None:
         """

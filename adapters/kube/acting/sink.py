@@ -162,13 +162,13 @@ class ClusterSink:
         """
         if not steps:
             return []
+        self._deeds.begin()
         try:
-            self._store.write(self._intent)
+            self._deeds.patiently(partial(self._store.write, self._intent))
         except ClusterError as error:
             fields = {"error": str(error), "skipped": len(steps)}
             _log.warning("intent_not_stored", extra={"fields": fields})
             return [_skipped(step, str(error)) for step in steps]
-        self._deeds.begin()
         found: dict[Operation, Receipt] = {}
         lacking: dict[str, list[Operation]] = {}
         for name, unit in _units(steps, self._groups).items():

@@ -85,6 +85,33 @@ def test_what_cannot_be_stored_is_told_and_nothing_is_bound(stage, caplog):
     assert "intent_not_stored" in [record.message for record in caplog.records]
 
 
+@pytest.mark.parametrize(("busy", "result"), [(2, "done"), (3, "skipped")])
+def test_what_is_to_be_stored_waits_for_a_busy_server(stage, busy, result):
+    stage.sink.open(NOW)
+    raw = raw_pod("g-0")
+    stage.api.put(pod_path("g-0"), raw)
+    stage.cache.shelf(PODS).put("default/g-0", 1, pod_record(raw), "1")
+    node = {"metadata": {"name": "n0"}}
+    stage.cache.shelf(NODES).put("n0", 1, node_record(node), "1")
+    step = bind("g-0", uid="uid-g-0")
+    turn = Turn(snapshot(gangs=[gang("g", minimum=1)]), plan(step), (), "r", NOW, {})
+    stage.sink.hold(turn)
+    refused, waits = [], []
+
+    def fault(method: str, _path: str) -> None:
+        if method == "PUT" and len(refused) < busy:
+            refused.append(method)
+            raise answer_error("put", 429, "too many requests")
+
+    stage.api.fault = fault
+    stage.sink._deeds.sleep = waits.append
+    (receipt,) = stage.sink.execute(turn.plan)
+
+    assert result == receipt.result
+    assert busy == len(refused)
+    assert waits
+
+
 def test_a_plan_is_shown_as_done_for_as_long_as_it_takes_and_a_while_longer(stage):
     stage.sink.open(NOW)
     node = {"metadata": {"name": "n0"}}
