@@ -1,5 +1,5 @@
 """
-Cases by turns: each day draws one in eight, and eight days draw all.
+Cases by turns: each day draws one in sixteen, and sixteen days draw all.
 
 The word in ``DRAWN`` is a day, such as 2026-11-23, or ``all``, as in CI.
 """
@@ -10,7 +10,7 @@ from datetime import date
 from typing import TypeVar
 from zlib import crc32
 
-PART = 8
+PART = 16
 T = TypeVar("T")
 
 
@@ -18,8 +18,8 @@ def is_drawn(at: int, word: str) -> bool:
     """
     Tell whether a day draws the case at some place in its row.
 
-    One of each eight in a row is drawn, another of the next eight, so that cases of
-    two, four or eight kinds by turns are all drawn from.
+    One of each sixteen in a row is drawn, another of the next, so that cases of
+    two, four, eight or sixteen kinds by turns are all drawn from.
     """
     if word == "all":
         return True
@@ -28,7 +28,7 @@ def is_drawn(at: int, word: str) -> bool:
 
 def first_place(test: str) -> int:
     """
-    Give the place in a row of eight of a test's first case.
+    Give the place in a row of sixteen of a test's first case.
 
     By its name: else all tests that have one case only were drawn on the same day.
     """
