@@ -13,10 +13,8 @@ from solver.effort.budget import Budget
 from solver.evict.freeze import held_by, without
 from solver.evict.open_step import Opened
 from solver.evict.rights.policy_bounds import EVICTS
+from solver.place.complete import loaded
 from solver.place.draft import Draft
-from solver.place.fits_now import fits_now
-from solver.place.gang_order import rank_of
-from solver.place.round_state import RoundState
 from solver.problem.leaving_pods import NOWHERE, Exit, loss_of
 from solver.problem.node_room import Ints, NodeRoom
 from solver.problem.problem import Problem
@@ -37,11 +35,8 @@ def _let_stay(opened: Opened, draft: Draft) -> Draft:
 
     As many of them as leave a draft that holds; each with all of its pods that leave.
     """
-    work = RoundState(without(opened.problem, draft.exits))
-    units = sorted(filter(draft.starts, opened.problem.units), key=rank_of)
-    if not all(fits_now(work, unit, draft) for unit in units):
-        return draft
-    stay = [*_not_needed(work.room, opened.problem, draft)]
+    room = loaded(without(opened.problem, draft.exits), draft).room
+    stay = [*_not_needed(room, opened.problem, draft)]
     while stay:
         exits = tuple(one for one in draft.exits if one.gang not in stay)
         fewer = replace(draft, exits=exits)
@@ -55,17 +50,8 @@ def _within_shares(opened: Opened, draft: Draft) -> bool:
     """
     Tell whether entitled starts fit shares, also those of queues that lose somebody.
     """
-    ledger = RoundState(without(opened.problem, draft.exits)).ledger
-    entitled = (unit for unit in opened.problem.units if unit.key in draft.entitled)
-    return all(
-        ledger.entitle_all(
-            [
-                (state, ledger.charge_of(state, draft.places[state.key].counts))
-                for state in unit.states
-            ]
-        )
-        for unit in entitled
-    )
+    shares = loaded(without(opened.problem, draft.exits), draft).ledger.share
+    return all(left >= 0 for share in shares.values() for left in share.values())
 
 
 def _not_needed(room: NodeRoom, problem: Problem, draft: Draft) -> Iterator[str]:

@@ -30,15 +30,23 @@ def add_preempt(
         picks = [model.new_bool_var("") for _ in names]
         if picks:
             model.add_exactly_one(picks)
-        for piece in mine if not picks else ():
-            if piece.number is not None:
-                model.add(piece.number.expression <= 0)
+        else:
+            _let_nobody_go(model, mine)
         for name, pick in zip(names, picks, strict=True):
             add_holding(model, mine, name, pick)
             for band in sorted({piece.band for piece in mine}):
                 _add_band(model, name, pick, band, mine, here)
         for band in sorted({piece.band for piece in mine}):
             _add_no_profit(model, band, mine, here)
+
+
+def _let_nobody_go(model: cp_model.CpModel, pieces: Sequence[Piece]) -> None:
+    """
+    Ensure that no unit goes: no start asks for anything that one of them holds.
+    """
+    for piece in pieces:
+        if piece.number is not None:
+            model.add(piece.number.expression == 0)
 
 
 def _add_no_profit(
