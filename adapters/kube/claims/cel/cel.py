@@ -1,12 +1,12 @@
 """
 Device selectors: the part of CEL that they need, read once, evaluated per device.
 
-There are no loops, and an expression takes a bounded number of steps.  What is not
-known is refused when it is read; what throws for a device says so.
+There are no loops, so an expression has no more steps than letters.  What is not known,
+or nested too deep, is refused when it is read; what throws for a device says so.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from adapters.kube.claims.cel.cel_calls import FUNCTIONS, METHODS, arithmetic
@@ -20,36 +20,26 @@ from adapters.kube.claims.cel.cel_values import (
 from adapters.kube.claims.cel.cel_words import CelError, CelWord, WordsLeft, words_of
 from adapters.kube.claims.cel.patterns import pattern_of
 
-_MOST_STEPS = 10_000
 _DEEPEST = 48
+_LARGEST = 2**63 - 1
 _LOOPS = frozenset(
     {"all", "exists", "exists_one", "existsOne", "filter", "map", "transformList"}
 )
 
-
-class _Steps:
-    """
-    One evaluation: the device, and the steps that are left.
-    """
-
-    __slots__ = ("device", "left")
-
-    def __init__(self, device: Fields) -> None:
-        self.device = device
-        self.left = _MOST_STEPS
-
-
-_Run = Callable[[_Steps], Value]
+_Run = Callable[[Fields], Value]
 
 
 @dataclass(frozen=True, slots=True)
 class _CelPart:
     """
     A part of an expression; one that names a field keeps of what, for ``has``.
+
+    The depth is that of the calls that evaluate it, each within the one before.
     """
 
     run: _Run
-    field: tuple[_Run, str] | None = None
+    depth: int = 0
+    field: tuple["_CelPart", str] | None = None
     literal: Value | None = None
 
 
@@ -76,7 +66,7 @@ class Selector:
         ThrownError
             When it throws, or gives no bool.
         """
-        found = self._run(_Steps(device))
+        found = self._run(device)
         if not isinstance(found, bool):
             raise ThrownError(f"gives {word_for(found)} and no bool")
         return found
@@ -126,21 +116,21 @@ class _CelReader:
         if self._read.took("?"):
             yes = self._either()
             self._read.must(":")
-            node = _CelPart(_chosen(node.run, yes.run, self._choice().run))
+            node = _chosen(node, yes, self._choice())
         self._depth -= 1
         return node
 
     def _either(self) -> _CelPart:
-        node = self._both()
+        parts = [self._both()]
         while self._read.took("||"):
-            node = _CelPart(_joined(node.run, self._both().run, ends=True))
-        return node
+            parts.append(self._both())
+        return _joined(parts, ends=True)
 
     def _both(self) -> _CelPart:
-        node = self._relation()
+        parts = [self._relation()]
         while self._read.took("&&"):
-            node = _CelPart(_joined(node.run, self._relation().run, ends=False))
-        return node
+            parts.append(self._relation())
+        return _joined(parts, ends=False)
 
     def _relation(self) -> _CelPart:
         node = self._sum()
@@ -152,29 +142,27 @@ class _CelReader:
                 self.sees_all |= node.literal is None
             if not sign:
                 return node
-            node = _CelPart(_counted(arithmetic(sign), node.run, self._sum().run))
+            node = _called(arithmetic(sign), node, self._sum())
 
     def _sum(self) -> _CelPart:
         node = self._product()
         while sign := self._read.took("+", "-"):
-            node = _CelPart(_counted(arithmetic(sign), node.run, self._product().run))
+            node = _called(arithmetic(sign), node, self._product())
         return node
 
     def _product(self) -> _CelPart:
         node = self._sign()
         while sign := self._read.took("*", "/", "%"):
-            node = _CelPart(_counted(arithmetic(sign), node.run, self._sign().run))
+            node = _called(arithmetic(sign), node, self._sign())
         return node
 
     def _sign(self) -> _CelPart:
         signs = []
         while sign := self._read.took("!", "-"):
             signs.append(sign)
-            if len(signs) > _DEEPEST:
-                raise CelError(f"is nested deeper than {_DEEPEST}")
         node = self._member()
         for sign in reversed(signs):
-            node = _CelPart(_counted(arithmetic(f"{sign}_"), node.run))
+            node = _called(arithmetic(f"{sign}_"), node)
         return node
 
     def _member(self) -> _CelPart:
@@ -185,16 +173,16 @@ class _CelReader:
                 key = self._choice()
                 self._read.must("]")
                 self.sees_all |= key.literal is None
-                node = _CelPart(_item(node.run, key.run, is_maybe=is_maybe))
+                node = _item(node, key, is_maybe=is_maybe)
                 continue
             name = self._read.name()
             if sign == ".?":
-                node = _CelPart(_item(node.run, _constant(name), is_maybe=True))
+                node = _item(node, _constant(name), is_maybe=True)
             elif self._read.took("("):
                 node = self._method(node, name)
             else:
-                run = _item(node.run, _constant(name), is_maybe=False)
-                node = _CelPart(run, field=(node.run, name))
+                of, node = node, _item(node, _constant(name), is_maybe=False)
+                node = replace(node, field=(of, name))
         return node
 
     def _method(self, of: _CelPart, name: str) -> _CelPart:
@@ -210,7 +198,7 @@ class _CelReader:
             if not isinstance(given[0].literal, str):
                 raise CelError("matches needs its pattern written as a text")
             pattern_of(given[0].literal)
-        return _CelPart(_counted(call, of.run, *(each.run for each in given)))
+        return _called(call, of, *given)
 
     def _given(self) -> list[_CelPart]:
         """
@@ -238,56 +226,71 @@ class _CelReader:
             raise self._read.unexpected()
         self._read.skip()
         if word.sort == "text":
-            return _CelPart(_constant(word.said), literal=word.said)
+            return _constant(word.said, is_literal=True)
         if word.sort == "int":
-            number = int(word.said, 0 if "x" in word.said else 10)
-            return _CelPart(_constant(number), literal=number)
+            number = _number(word.said)
+            return _constant(number, is_literal=True)
         return self._named(word.said)
 
     def _named(self, name: str) -> _CelPart:
         if name in {"true", "false"}:
-            return _CelPart(_constant(name == "true"))
+            return _constant(name == "true")
         if name == "device":
-            return _CelPart(lambda steps: steps.device)
+            return _CelPart(lambda device: device)
         if not self._read.took("("):
             raise CelError(f"{name} is not known: there is device")
         given = self._given()
         if name == "has":
             if len(given) != 1 or given[0].field is None:
                 raise CelError("has takes one field, such as has(a.b)")
-            return _CelPart(_has(*given[0].field))
+            return _has(*given[0].field)
         if name not in FUNCTIONS:
             raise CelError(f"the function {name} is not known")
         if len(given) != 1:
             raise CelError(f"{name} takes 1 argument and has {len(given)}")
-        return _CelPart(_counted(FUNCTIONS[name], given[0].run))
+        return _called(FUNCTIONS[name], given[0])
 
     def _list(self) -> _CelPart:
-        runs: list[_Run] = []
+        parts: list[_CelPart] = []
         while not self._read.took("]"):
-            runs.append(self._choice().run)
+            parts.append(self._choice())
             if not self._read.took(","):
                 self._read.must("]")
                 break
-        return _CelPart(_counted(lambda *values: values, *runs))
+        return _called(lambda *values: values, *parts)
 
 
-def _constant(value: Value) -> _Run:
-    return lambda _: value
-
-
-def _counted(call: Callable[..., Value], *runs: _Run) -> _Run:
+def _number(said: str) -> int:
     """
-    Evaluate what a call is given, and make it: one step.
+    Read a number, as far as CEL has it.
     """
+    digits = said.lower().removeprefix("0x").lstrip("0")
+    number = int(digits[:20] or "0", 16 if "x" in said.lower() else 10)
+    if len(digits) > 20 or number > _LARGEST:
+        raise CelError(f"the number {said[:20]} … is above {_LARGEST:,}")
+    return number
 
-    def run(steps: _Steps) -> Value:
-        steps.left -= 1
-        if steps.left < 0:
-            raise CelError(f"takes more than {_MOST_STEPS:,} steps")
-        return call(*(each(steps) for each in runs))
 
-    return run
+def _made(run: _Run, *of: _CelPart) -> _CelPart:
+    """
+    Make a part of others, unless it is too deep.
+    """
+    depth = 1 + max((each.depth for each in of), default=0)
+    if depth > _DEEPEST:
+        raise CelError(f"is nested deeper than {_DEEPEST}")
+    return _CelPart(run, depth)
+
+
+def _constant(value: Value, *, is_literal: bool = False) -> _CelPart:
+    return _CelPart(lambda _: value, literal=value if is_literal else None)
+
+
+def _called(call: Callable[..., Value], *of: _CelPart) -> _CelPart:
+    """
+    Evaluate what a call is given, and make it.
+    """
+    runs = [each.run for each in of]
+    return _made(lambda device: call(*(each(device) for each in runs)), *of)
 
 
 def _truth(value: Value) -> bool:
@@ -296,26 +299,33 @@ def _truth(value: Value) -> bool:
     return value
 
 
-def _chosen(condition: _Run, yes: _Run, no: _Run) -> _Run:
-    return lambda steps: (yes if _truth(condition(steps)) else no)(steps)
+def _chosen(condition: _CelPart, yes: _CelPart, no: _CelPart) -> _CelPart:
+    def run(device: Fields) -> Value:
+        return (yes if _truth(condition.run(device)) else no).run(device)
+
+    return _made(run, condition, yes, no)
 
 
-def _joined(left: _Run, right: _Run, *, ends: bool) -> _Run:
+def _joined(parts: Sequence[_CelPart], *, ends: bool) -> _CelPart:
     """
-    Join two conditions: either side decides alone, even where the other one throws.
+    Join conditions: each of them decides alone, even where others throw.
     """
+    if len(parts) == 1:
+        return parts[0]
 
-    def run(steps: _Steps) -> Value:
-        try:
-            if _truth(left(steps)) is ends:
-                return ends
-        except ThrownError:
-            if _truth(right(steps)) is ends:
-                return ends
-            raise
-        return _truth(right(steps))
+    def run(device: Fields) -> Value:
+        thrown = None
+        for each in parts:
+            try:
+                if _truth(each.run(device)) is ends:
+                    return ends
+            except ThrownError as error:
+                thrown = thrown or error
+        if thrown:
+            raise thrown
+        return not ends
 
-    return run
+    return _made(run, *parts)
 
 
 def _found(value: Value, key: Value) -> Value | None:
@@ -329,7 +339,7 @@ def _found(value: Value, key: Value) -> Value | None:
     raise ThrownError(f"looks for {key!r} in {word_for(value)}")
 
 
-def _item(of: _Run, key: _Run, *, is_maybe: bool) -> _Run:
+def _item(of: _CelPart, key: _CelPart, *, is_maybe: bool) -> _CelPart:
     def look(value: Value, at: Value) -> Value:
         if isinstance(value, Maybe):
             inner = None if value.value is None else _found(value.value, at)
@@ -341,16 +351,16 @@ def _item(of: _Run, key: _Run, *, is_maybe: bool) -> _Run:
             raise ThrownError(f"has no such key: {at}")
         return found
 
-    return _counted(look, of, key)
+    return _called(look, of, key)
 
 
-def _has(of: _Run, name: str) -> _Run:
+def _has(of: _CelPart, name: str) -> _CelPart:
     def look(value: Value) -> Value:
         if isinstance(value, Maybe):
             return value.value is not None and _has_key(value.value, name)
         return _has_key(value, name)
 
-    return _counted(look, of)
+    return _called(look, of)
 
 
 def _has_key(value: Value, name: str) -> bool:
