@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from solver.next_snapshot import is_live as is_live
     from solver.plan.plan import VERSION as VERSION
     from solver.plan.plan import versions as versions
+    from solver.problem.gang_state import has_ended as has_ended
     from solver.problem.gang_state import least_pods as least_pods
     from solver.problem.gang_state import satisfied_after as satisfied_after
     from solver.problem.gang_state import standing as standing
@@ -52,7 +53,7 @@ _ROOMS = {
     "next_round": ("next_moment",),
     "next_snapshot": ("NOT_CHOSEN", "carry_out", "is_live"),
     "plan.plan": ("VERSION", "versions"),
-    "problem.gang_state": ("least_pods", "satisfied_after", "standing"),
+    "problem.gang_state": ("has_ended", "least_pods", "satisfied_after", "standing"),
     "problem.pod_counts": ("beyond_quotas",),
     "problem.pod_values": ("PodValues",),
     "problem.when_empty.shared_out": ("shared_out",),

@@ -16,7 +16,6 @@ from models.devices.gpu_counts import (
     written_request,
 )
 from models.gangs import (
-    FINISHED,
     ON_A_NODE,
     Gang,
     PodPhase,
@@ -29,7 +28,7 @@ from models.memory.kept import Kept
 from models.resources import summed
 from models.snapshot import Snapshot
 from models.why.reasons import NOTHING_NEEDED, Reason
-from solver import least_pods, standing
+from solver import has_ended, least_pods, standing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,12 +202,12 @@ def why_shown(gang: Gang, state: str, why: Why | None) -> Why | None:
     """
     Give why a gang waits; of one that runs only that somebody holds it.
 
-    One that needs no pod waits for no reason, and is told so.
+    One that needs no more pods waits for no reason, and is told so.
     """
     held = gang.refused
     if state == "Running" and held is not None and held.reason is Reason.HELD:
         return Why(held.reason.value, f"{held.message}; what runs goes on")
-    if why is None and state == "Waiting" and not least_pods(gang):
+    if why is None and state == "Waiting" and standing(gang).satisfied:
         return Why("", NOTHING_NEEDED)
     return why if state in {"Waiting", "Reserved", "Leaving"} else None
 
@@ -216,22 +215,14 @@ def why_shown(gang: Gang, state: str, why: Why | None) -> Why | None:
 def _state(gang: Gang, pods: Counter[PodPhase]) -> str:
     if is_complete(gang):
         return "Running"
-    if pods and pods.keys() <= {*FINISHED} and _needs_no_more(gang, pods):
+    now = standing(gang)
+    if has_ended(now):
         return "Finished"
-    if pods[PodPhase.RUNNING] and standing(gang).satisfied:
+    if pods[PodPhase.RUNNING] and now.satisfied:
         return "Running"
     if pods[PodPhase.TERMINATING] and not pods[PodPhase.PENDING]:
         return "Leaving"
     return "Reserved" if pods[PodPhase.RESERVED] else "Waiting"
-
-
-def _needs_no_more(gang: Gang, ended: Counter[PodPhase]) -> bool:
-    """
-    Tell whether a gang whose pods have all ended has had all of them, or enough.
-    """
-    if ended.total() >= sum([leaf.replicas for leaf in pod_sets(gang.tree)]):
-        return True
-    return ended[PodPhase.SUCCEEDED] > 0 and standing(gang).satisfied
 
 
 def requests_of(gang: Gang) -> dict[str, str]:

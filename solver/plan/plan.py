@@ -24,7 +24,13 @@ from models.plan import (
 )
 from models.snapshot import Snapshot
 from models.why.reasons import Waiting
-from solver.problem.gang_state import Standing, least_pods, satisfied_after, standing
+from solver.problem.gang_state import (
+    Standing,
+    has_ended,
+    least_pods,
+    satisfied_after,
+    standing,
+)
 from solver.problem.problem import Problem
 from solver.search.search_outcome import Outcome
 
@@ -291,16 +297,14 @@ def _state_of_others(
     """
     Give the first state that holds where nothing leaves, in the order of the format.
     """
-    binds = [step for step in steps if step.op == "Bind"]
-    if not steps and counts.total == counts.succeeded + counts.failed:
+    if has_ended(now):
         return "Finished"
+    binds = [step for step in steps if step.op == "Bind"]
     if binds:
         return "Starting" if _becomes_satisfied(now, binds) else "Growing"
     if steps:
         return "Reserved"
-    if not now.satisfied:
-        return "Waiting"
-    return "Running" if counts.running else _without_pods(counts)
+    return "Running" if now.satisfied and counts.running else "Waiting"
 
 
 def _becomes_satisfied(now: Standing, binds: Sequence[Operation]) -> bool:
@@ -313,7 +317,3 @@ def _becomes_satisfied(now: Standing, binds: Sequence[Operation]) -> bool:
         for i, leaf in enumerate(now.leaves)
     }
     return satisfied_after(now, added)[0]
-
-
-def _without_pods(counts: PodCounts) -> State:
-    return "Finished" if counts.succeeded else "Waiting"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 
-from models.gangs import Gang, Group, MatchPolicy, Pod, PodPhase, PodSet, Tree
+from models.gangs import FINISHED, Gang, Group, MatchPolicy, Pod, PodPhase, PodSet, Tree
 from models.topology import TopologyDemand
 from solver.problem.tree_cost import Need
 
@@ -133,6 +133,18 @@ def standing(gang: Gang) -> Standing:
     leaves, index = _leaves(gang, flat, ordinary=ordinary)
     nodes = _nodes(flat, leaves, index, ordinary=ordinary)
     return Standing(gang=gang, nodes=nodes, leaves=leaves)
+
+
+def has_ended(state: Standing) -> bool:
+    """
+    Tell whether nothing of a gang will come: its pods ended, and it had all, or enough.
+    """
+    pods = [pod.phase for leaf in state.leaves for pod in leaf.pod_set.pods]
+    if any(phase not in FINISHED for phase in pods):
+        return False
+    if len(pods) >= sum([leaf.pod_set.replicas for leaf in state.leaves]):
+        return True
+    return PodPhase.SUCCEEDED in pods and state.satisfied
 
 
 def _flatten(

@@ -6,10 +6,16 @@ import pytest
 
 from adapters.inventory.gangs import gang_rows
 from adapters.inventory.listed import seen_with
+from models.gangs import MatchPolicy
 from models.policy import Policy
 from models.why.reasons import NOTHING_NEEDED
 from solver.round import decide
 from tests.helpers.build import gang, nodes, snapshot
+
+COUNTING = {"match_policy": MatchPolicy.WAITING_RUNNING_SUCCEED, "gpus": 9}
+"""
+Enough of it may have succeeded, and what is left fits nowhere.
+"""
 
 
 def rows(*gangs):
@@ -46,11 +52,17 @@ def test_a_gang_that_needs_no_pod_is_told_so_without_a_reason():
         ({"failed": 1, "created": 1}, "Waiting"),
         ({"succeeded": 1, "created": 1, "minimum": 1}, "Waiting"),
         ({"failed": 1, "created": 1, "minimum": 1}, "Waiting"),
+        ({"succeeded": 1, "minimum": 1, **COUNTING}, "Waiting"),
+        ({"succeeded": 1, "created": 1, "minimum": 1, **COUNTING}, "Finished"),
+        ({"failed": 1, "created": 1, "minimum": 1, **COUNTING}, "Waiting"),
         ({"created": 0}, "Waiting"),
     ],
 )
 def test_a_gang_ends_in_lists_as_it_does_in_plans(pods, state):
     found, plan = rows(gang("ends", **{"minimum": 2, "replicas": 2, **pods}))
 
-    assert [state] == [line.state for line in plan.gangs]
-    assert state == found["ends"].state
+    (line,) = plan.gangs
+    assert [state, state] == [line.state, found["ends"].state]
+    if state == "Waiting":
+        why = line.waiting.message if line.waiting else NOTHING_NEEDED
+        assert why == found["ends"].message
