@@ -271,10 +271,10 @@ class Search:
         0.2, "part", "of a share in each manner, for the whole gap", "quality/full"
     )
     lane_parts: tuple[float, ...] = _is(
-        (0.7, 0.3),
-        "parts",
-        "of a share for the manners of one lane in a race",
-        "rounds/1k",
+        (0.7, 0.3), "parts", "of a share for a race's manners in a lane", "rounds/1k"
+    )
+    asked_after: float = _is(
+        2.0, "times", "what building took must be left to ask a step", "evict/mixed"
     )
     probing: float = _is(
         0.5, "deterministic units", "for probing in presolve", "rounds/topology"

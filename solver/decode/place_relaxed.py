@@ -76,7 +76,7 @@ class _RelaxedGang:
                 done = place_gang(work, state)
             else:
                 mine = [w for w in self.wants if w.state.key == state.key]
-                done = all(_fill(work, state, w) == w.count for w in mine)
+                done = all(fill(work, state, w.leaf, w.count) == w.count for w in mine)
             if not done:
                 work.undo(mark)
                 return False
@@ -105,11 +105,7 @@ class _RelaxedGang:
             else:
                 for want in self.more:
                     if want.state.key == state.key:
-                        _fill(work, state, want)
-
-
-def _fill(work: RoundState, state: Standing, want: Want) -> int:
-    return fill(work, state, want.leaf, want.count, None)
+                        fill(work, state, want.leaf, want.count)
 
 
 def _cut(state: Standing, counts: Mapping[tuple[str, int], int]) -> Standing:

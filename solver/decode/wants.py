@@ -4,6 +4,7 @@ Wants: the pods that an answer places, by the counts of the model.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from solver.encode.encoding import Encoding
 from solver.encode.variables import (
@@ -149,17 +150,15 @@ def _footprint_wants(
         here, rest = rest[: active[cell]], rest[active[cell] :]
         for member in here:
             for i, need in enumerate(footprint.core):
-                level = footprint.level
+                want = partial(
+                    Want, member.unit, member.state, i, footprint.level, cell
+                )
                 if need:
-                    yield Want(
-                        member.unit, member.state, i, level, cell, need, core=True
-                    )
+                    yield want(need, core=True)
                 extra = min(member.extra.get(i, 0), more.get((i, cell), 0))
                 if extra:
                     more[i, cell] -= extra
-                    yield Want(
-                        member.unit, member.state, i, level, cell, extra, core=False
-                    )
+                    yield want(extra, core=False)
 
 
 def _choice_wants(kind: TypeVars, vars_: ChoiceVars, value: Value) -> Iterator[Want]:

@@ -14,7 +14,7 @@ from solver.problem.node_room import Bools, Ints
 
 
 def fill(
-    work: RoundState, state: Standing, leaf: int, count: int, mask: Bools | None
+    work: RoundState, state: Standing, leaf: int, count: int, mask: Bools | None = None
 ) -> int:
     """
     Place up to ``count`` pods of a leaf, tightest nodes first; say how many.
@@ -53,7 +53,7 @@ def _fill_one(work: RoundState, state: Standing, leaf: int, mask: Bools | None) 
 
 
 def _fill_by_preference(
-    work: RoundState, state: Standing, leaf: int, count: int, mask: Bools | None
+    work: RoundState, state: Standing, leaf: int, count: int, mask: Bools | None = None
 ) -> int:
     """
     Place pods one by one; the first of its kind where all of them have room.
@@ -68,7 +68,7 @@ def _fill_by_preference(
 
 
 def _fill_for_least(
-    work: RoundState, state: Standing, leaf: int, count: int, mask: Bools | None
+    work: RoundState, state: Standing, leaf: int, count: int, mask: Bools | None = None
 ) -> int:
     """
     Place pods one by one, each where least is of no use to others afterwards.
@@ -86,7 +86,7 @@ def _fill_for_least(
 
 
 def _fill(
-    work: RoundState, state: Standing, leaf: int, count: int, mask: Bools | None
+    work: RoundState, state: Standing, leaf: int, count: int, mask: Bools | None = None
 ) -> int:
     if work.left_over is not None:
         return _fill_for_least(work, state, leaf, count, mask)

@@ -129,7 +129,7 @@ def standing(gang: Gang) -> Standing:
     """
     flat: list[tuple[Tree, str, int]] = []
     _flatten(gang.tree, "", -1, flat)
-    ordinary = _is_ordinary(gang)
+    ordinary = _is_ordinary(gang, flat)
     leaves, index = _leaves(gang, flat, ordinary=ordinary)
     nodes = _nodes(flat, leaves, index, ordinary=ordinary)
     return Standing(gang=gang, nodes=nodes, leaves=leaves)
@@ -158,13 +158,11 @@ def _flatten(
             _flatten(child, below, here, flat)
 
 
-def _is_ordinary(gang: Gang) -> bool:
+def _is_ordinary(gang: Gang, flat: list[tuple[Tree, str, int]]) -> bool:
     if gang.match_policy is not MatchPolicy.ONCE_SATISFIED:
         return False
     if gang.once_satisfied:
         return True
-    flat: list[tuple[Tree, str, int]] = []
-    _flatten(gang.tree, "", -1, flat)
     leaves, index = _leaves(gang, flat, ordinary=False)
     return _nodes(flat, leaves, index, ordinary=False)[0].live
 

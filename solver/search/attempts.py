@@ -87,7 +87,8 @@ class Attempts:
                 if self.budget.left <= 0 or _is_closed(goal, best, gap):
                     return best
                 begun = self.budget.left
-                answer = self._turn(model, manner, goal, limit * part, gap)
+                limits = limit * part, goal.gap * gap
+                answer = self._solved(model, manner, *limits, goal)[1]
                 best = better_of(goal, best, answer)
                 if best is not None:
                     hint_answer(model, best)
@@ -114,7 +115,7 @@ class Attempts:
         """
         if not goal.patience or _is_closed(goal, best, 0.0):
             return best
-        return better_of(goal, best, self._turn(model, manner, goal, limit, 0.0))
+        return better_of(goal, best, self._solved(model, manner, limit, 0.0, goal)[1])
 
     def nearby(
         self,
@@ -169,30 +170,25 @@ class Attempts:
         return self._solved(model, self.routine(model).turns[0], limit)
 
     def _solved(
-        self, model: cp_model.CpModel, manner: Manner, limit: float, gap: float = 0.0
-    ) -> tuple[bool, Answer | None]:
-        solver = solver_of(self.budget, manner, gap, limit, self.tuning)
-        status = solver.solve(model)
-        self.budget.charge(solver.deterministic_time)
-        found = status in {cp_model.OPTIMAL, cp_model.FEASIBLE}
-        return bool(status == cp_model.INFEASIBLE), Answer(solver) if found else None
-
-    def _turn(
         self,
         model: cp_model.CpModel,
         manner: Manner,
-        goal: Goal,
         limit: float,
-        gap: float,
-    ) -> Answer | None:
-        solver = solver_of(self.budget, manner, goal.gap * gap, limit, self.tuning)
-        solver.best_bound_callback = goal.tighten
+        gap: float = 0.0,
+        goal: Goal | None = None,
+    ) -> tuple[bool, Answer | None]:
+        """
+        Tell whether there is no solution, or give one; a goal learns the bounds.
+        """
+        solver = solver_of(self.budget, manner, gap, limit, self.tuning)
+        solver.best_bound_callback = None if goal is None else goal.tighten
         status = solver.solve(model)
         self.budget.charge(solver.deterministic_time)
         if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
-            return None
-        goal.tighten(solver.best_objective_bound)
-        return Answer(solver)
+            return bool(status == cp_model.INFEASIBLE), None
+        if goal is not None:
+            goal.tighten(solver.best_objective_bound)
+        return False, Answer(solver)
 
 
 def _with_kept(

@@ -81,8 +81,10 @@ class StepCourse:
         """
         left, seconds = self.budget.left, self.watch.seconds.get("build", 0.0)
         timed = self.budget.limits.seconds is not None
-        most = left * self.opened.problem.tuning.search.choices_per_unit
-        return choices <= most and not (timed and left <= 2 * seconds)
+        tuning = self.opened.problem.tuning.search
+        if timed and left <= tuning.asked_after * seconds:
+            return False
+        return choices <= left * tuning.choices_per_unit
 
     def _learn(self, run: TierSearch) -> None:
         """

@@ -8,6 +8,7 @@ folder for how to look for one.
 from tests.faults import (
     choices,
     devices,
+    eviction_rights,
     evictions,
     evictions_by_hand,
     gangs,
@@ -42,6 +43,7 @@ FAULTS: tuple[Fault, ...] = (
     *devices.FAULTS,
     *reasons.FAULTS,
     *greedy.FAULTS,
+    *eviction_rights.FAULTS,
     *evictions.FAULTS,
     *victims.FAULTS,
     *guarantee.FAULTS,

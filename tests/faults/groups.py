@@ -163,7 +163,7 @@ FAULTS: tuple[Fault, ...] = (
         switch(
             "solver.problem.gang_state:_is_ordinary",
             lambda _old: (
-                lambda g: g.match_policy == "once-satisfied" and g.once_satisfied
+                lambda g, _: g.match_policy == "once-satisfied" and g.once_satisfied
             ),
         ),
         ("matchpolicy/once-satisfied-holds-for-every-subset",),

@@ -5,8 +5,8 @@ Faults of guarantees: who takes up a quota that is not used, and from whom.
 from dataclasses import replace
 
 from solver.plan.short_lived import ShortLived
-from tests.faults.evictions import dropped, in_model
 from tests.faults.fault import Fault
+from tests.faults.in_model import dropped, in_model
 from tests.faults.switch import always, both, saying, switch
 
 IDLE = "evict/guarantee/idle-in-pieces"

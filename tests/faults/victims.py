@@ -5,8 +5,8 @@ Faults of victims: what leaves together, what must stay whole, and who is protec
 from dataclasses import replace
 
 from tests.faults.changes import gangs
-from tests.faults.evictions import dropped, in_model
 from tests.faults.fault import Fault
+from tests.faults.in_model import dropped, in_model
 from tests.faults.queues import LEAF_QUEUE_ONLY
 from tests.faults.switch import (
     always,

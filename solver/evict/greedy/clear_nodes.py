@@ -98,7 +98,7 @@ class Cover:
 
     def _cover_leaf(self, leaf: int, mask: Bools | None) -> bool:
         need = self._missing(leaf)
-        need -= self._fill(leaf, need, mask)
+        need -= fill(self.work, self.state, leaf, need, mask)
         if need <= 0:
             return True
         heap = self._queue_up(leaf, need, mask)
@@ -118,7 +118,7 @@ class Cover:
                 continue
             need -= offer.gain
             if others:
-                need -= self._fill(leaf, need, mask)
+                need -= fill(self.work, self.state, leaf, need, mask)
                 for other in others:
                     if mask is None or mask[other]:
                         heappush(heap, (0.0, other))
@@ -139,9 +139,6 @@ class Cover:
             mask=mask,
             gpus=pod_has_gpus(self.state, leaf),
         )
-
-    def _fill(self, leaf: int, need: int, mask: Bools | None) -> int:
-        return fill(self.work, self.state, leaf, need, mask) if need > 0 else 0
 
     def _is_open(self, leaf: int, need: int, mask: Bools | None) -> bool:
         """

@@ -95,16 +95,16 @@ class PodsAround:
             self.spread.add(said, nodes, counts, comes=comes)
         self.keep_away(said, nodes, counts)
         for pair in near if stays and relied_on else ():
-            self._count(self.hosts, pair, nodes, counts)
+            self.domains.count(self.hosts, pair, nodes, counts)
 
     def keep_away(self, said: Neighbours, nodes: Ints, counts: Ints) -> None:
         """
         Count pods on nodes for those that are apart from them, and the other way round.
         """
         for pair in self.apart.of(said):
-            self._count(self.members, pair, nodes, counts)
+            self.domains.count(self.members, pair, nodes, counts)
         for rule in said.apart:
-            self._count(self.holders, (rule.pods, rule.key), nodes, counts)
+            self.domains.count(self.holders, (rule.pods, rule.key), nodes, counts)
 
     def leave(self, gang: Gang, leaf: int, on: int | list[int], sign: int = 1) -> None:
         """
@@ -123,17 +123,7 @@ class PodsAround:
             return
         self.spread.add(said, at, one)
         for pair in self.near.of(said):
-            self._count(self.hosts, pair, at, one)
-
-    def _count(
-        self, table: dict[Pair, Ints], pair: Pair, nodes: Ints, counts: Ints
-    ) -> None:
-        of_node = self.domains.of(pair[1])
-        if pair not in table:
-            size = int(of_node.max(initial=-1)) + 1
-            table[pair] = np.zeros(size, dtype=np.int64)
-        cells = of_node[nodes]
-        np.add.at(table[pair], cells[cells >= 0], counts[cells >= 0])
+            self.domains.count(self.hosts, pair, at, one)
 
     def is_by_turns(self, said: Neighbours) -> bool:
         """

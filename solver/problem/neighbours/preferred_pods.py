@@ -45,23 +45,14 @@ class PreferredPods:
         """
         for pair in self.pairs:
             if pair[0] in said.preferred_by:
-                cells = self.domains.of(pair[1])
-                row = self.there.get(pair)
-                if row is None:
-                    size = int(cells.max(initial=-1)) + 1
-                    row = self.there[pair] = np.zeros(size, dtype=np.int64)
-                inside = cells[nodes] >= 0
-                np.add.at(row, cells[nodes][inside], counts[inside])
+                self.domains.count(self.there, pair, nodes, counts)
 
     def num_there(self, rule: Preferred) -> Ints:
         """
         Count the pods that a rule means, per domain of its key.
         """
         row = self.there.get((rule.pods, rule.key))
-        if row is not None:
-            return row
-        cells = self.domains.of(rule.key)
-        return np.zeros(int(cells.max(initial=-1)) + 1, dtype=np.int64)
+        return self.domains.none_in(rule.key) if row is None else row
 
     def unmet_on(self, said: Neighbours) -> Ints:
         """

@@ -52,6 +52,23 @@ class KeyDomains:
             self._numbers[key] = np.array(found, dtype=np.int64)
         return self._numbers[key]
 
+    def none_in(self, key: str) -> Ints:
+        """
+        Give no pod for each domain of a key.
+        """
+        return np.zeros(int(self.of(key).max(initial=-1)) + 1, dtype=np.int64)
+
+    def count(
+        self, table: dict[Pair, Ints], pair: Pair, nodes: Ints, counts: Ints
+    ) -> None:
+        """
+        Count pods on nodes in their domains.
+        """
+        if pair not in table:
+            table[pair] = self.none_in(pair[1])
+        cells = self.of(pair[1])[nodes]
+        np.add.at(table[pair], cells[cells >= 0], counts[cells >= 0])
+
 
 def _value_of(node: Node, key: str) -> object:
     return (node.volumes or None) if key == REACHED else node.labels.get(key)
@@ -164,11 +181,9 @@ class SpreadCounts:
         table = self._perhaps if perhaps else self._counts
         for pair in self._pairs.of(said):
             if not comes or said.is_spread(*pair):
-                row = table.get(pair)
-                if row is None:
-                    row = np.zeros(len(self._domains.nodes), dtype=np.int64)
-                    table[pair] = row
-                np.add.at(row, nodes, counts)
+                if pair not in table:
+                    table[pair] = np.zeros(len(self._domains.nodes), dtype=np.int64)
+                np.add.at(table[pair], nodes, counts)
 
     def allows(self, said: Neighbours, spread: Spread, demand: NodeDemand) -> Bools:
         """
