@@ -14,6 +14,10 @@ from adapters.kube.objects.fields import FieldError, Json, mapping, records, tex
 from adapters.kube.objects.object_names import is_label
 from models.topology import TopologyDemand
 
+DEEPEST = 16
+"""
+How many SubGroups may stand above one another.
+"""
 Levels = Mapping[str, Mapping[str, str]]
 """
 The levels of each topology: what a PodGroup may call one, to its node label.
@@ -85,17 +89,24 @@ def _below(subgroups: Iterable[Json], notes: Notes) -> Mapping[str, list[Json]]:
     for name, parent in parents.items():
         if parent and parent not in parents:
             notes.invalid(f"SubGroup {name}: its parent {parent} does not exist")
-    _refuse_circles(parents, notes)
+    _refuse_deep(parents, notes)
     return {} if notes.refused else below
 
 
-def _refuse_circles(parents: Mapping[str, str], notes: Notes) -> None:
+def _refuse_deep(parents: Mapping[str, str], notes: Notes) -> None:
+    """
+    Refuse SubGroups in a cycle, and more above one another than anybody has.
+    """
     for name in parents:
-        at, steps = name, 0
-        while at and steps <= len(parents):
-            at, steps = parents.get(at, ""), steps + 1
+        path = [name]
+        while (at := parents.get(path[-1], "")) and len(path) < DEEPEST:
+            if at in path:
+                notes.invalid(f"SubGroup {name}: its parents form a cycle")
+                return
+            path.append(at)
         if at:
-            notes.invalid(f"SubGroup {name}: its parents form a cycle")
+            what = f"more than {DEEPEST} SubGroups are above one another"
+            notes.invalid(f"SubGroup {name}: {what}")
             return
 
 

@@ -70,11 +70,13 @@ class Forest:
 
     def below(self, node: GroupNode) -> Iterator[GroupNode]:
         """
-        Walk a group and all below it.
+        Walk a group and all below it, however deep they are.
         """
-        yield node
-        for child in self.under(node):
-            yield from self.below(child)
+        left = [node]
+        while left:
+            here = left.pop()
+            yield here
+            left += reversed(self.under(here))
 
 
 def forest_of(groups: Iterable[Raw], composites: Iterable[Raw]) -> Forest:
@@ -150,11 +152,13 @@ def leaves_below(node: GroupNode, forest: Forest) -> Mapping[str, str]:
     Map the PodGroups below a group to the paths of their leaves.
     """
     found: dict[str, str] = {}
-    for child in forest.under(node):
-        if child.kind == PODGROUP:
-            found[child.key] = child.name
-        for key, path in leaves_below(child, forest).items():
-            found[key] = f"{child.name}/{path}"
+    left = [(child, child.name) for child in reversed(forest.under(node))]
+    while left:
+        here, path = left.pop()
+        if here.kind == PODGROUP:
+            found[here.key] = path
+        under = reversed(forest.under(here))
+        left += [(child, f"{path}/{child.name}") for child in under]
     return found
 
 

@@ -2,6 +2,8 @@
 KAI's words: SubGroups, topology, preemptibility, back-off, staleness, queues, answers.
 """
 
+import json
+
 import pytest
 
 from adapters.kube.dialects.kai.gangs import DIALECT, Kai
@@ -145,6 +147,25 @@ REFUSED = {
 @pytest.mark.parametrize("spec", REFUSED)
 def test_what_cannot_be_obeyed_names_the_field(spec):
     assert REFUSED[spec] == refusal(claim(DIALECT, group(spec)))
+
+
+@pytest.mark.timeout(60)  # where each walks up to the top it is not done
+@pytest.mark.parametrize(
+    ("number", "why"),
+    [
+        (16, None),
+        (17, "InvalidGang: SubGroup s16: more than 16 SubGroups are above one another"),
+        (30_000, "InvalidGang: SubGroup s16: more than 16 SubGroups are above"),
+    ],
+)
+def test_subgroups_above_one_another_are_few(number, why):
+    parents = ["", *(f"s{at}" for at in range(number - 1))]
+    chain = [{"name": f"s{at}", "parent": up} for at, up in enumerate(parents)]
+    chain[-1]["minMember"] = 1
+
+    found = refusal(claim(DIALECT, group(json.dumps({"subGroups": chain}))))
+
+    assert found == why or found.startswith(why)
 
 
 def test_a_gang_is_refused_for_itself_alone():

@@ -251,6 +251,17 @@ def test_a_tree_that_is_too_deep_is_refused():
     )
 
 
+@pytest.mark.parametrize("top", ["", "parentCompositePodGroupName: missing"])
+def test_a_chain_of_any_length_is_refused_for_itself_alone(top):
+    parents = [f"parentCompositePodGroupName: c{n}" for n in range(1_200)]
+    chain = [composite(f"c{n}", more=more) for n, more in enumerate([top, *parents])]
+
+    found = claims(DIALECT, WORKLOAD, *chain, child("g", "c1200"), group(name="alone"))
+
+    assert refusal(found["default/alone"]) is None
+    assert refusal(found["default/c0"])
+
+
 def test_a_composite_without_groups_is_refused():
     assert refusal(claim(DIALECT, WORKLOAD, composite())) == (
         "InvalidGang: CompositePodGroup top: spec: no group names it as its parent"
