@@ -56,6 +56,7 @@ CLAIMED_GPUS = f"{CLAIMED_DEVICES}gpu-share"
 What claimed devices count as GPUs, until that is part of what all GPUs count.
 """
 MODEL_MARK = "@"
+OTHER_MODELS = f"{MODEL_MARK}other-models"
 """
 Stands between a resource and a model of it.
 """

@@ -3,7 +3,7 @@ A round as it is and as it would be, each planned and judged.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from adapters.compare.outcome import Totals, gpus_of_nodes, outcome_of
@@ -61,9 +61,10 @@ class PlannedCase:
 
     def document(self) -> dict[str, Any]:
         """
-        Give the case as plain values.
+        Give the case as plain values; how long planning took is none of them.
         """
-        return {"totals": self.numbers(), "plan": plan_document(self.plan)}
+        untimed = replace(self.plan, seconds=None)
+        return {"totals": self.numbers(), "plan": plan_document(untimed)}
 
 
 @dataclass(frozen=True, slots=True)

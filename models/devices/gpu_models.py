@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from models.gangs import Gang, Group, PodSet, Tree
 from models.nodes import Node, NodeDemand
 from models.queues import Queue, queues_above
-from models.resources import MODEL_MARK, Resources
+from models.resources import MODEL_MARK, OTHER_MODELS, Resources
 from models.snapshot import Snapshot
 
 PRODUCT = "nvidia.com/gpu.product"
-OTHERS = "other-models"
+OTHERS = OTHER_MODELS.removeprefix(MODEL_MARK)
 Ruled = Mapping[str, frozenset[str]]
 
 

@@ -13,6 +13,8 @@ from models.resources import (
     FREE_VOLUMES,
     GPU,
     HOST_PORTS,
+    MODEL_MARK,
+    OTHER_MODELS,
     VOLUME_SLOTS,
     is_gpu,
 )
@@ -45,13 +47,18 @@ def in_words(resource: str, number: int = 2) -> str:
         several = "" if port_times(resource, number) == 1 else "s"
         return f"host port{several} {port}/{protocol}"
     is_claimed = resource.startswith(CLAIMED_DEVICES)
-    return _claimed(resource, number) if is_claimed else resource
+    return (_claimed if is_claimed else _known)(resource, number)
 
 
 def noun(resource: str, number: int = 2) -> str:
     """
     Say in a sentence what there are so many of: GPUs and pods by these words.
     """
+    if MODEL_MARK in resource:
+        whole, _, model = resource.partition(MODEL_MARK)
+        is_other = resource.endswith(OTHER_MODELS)
+        which = "models that no queue names" if is_other else model
+        return f"{noun(whole, number)} of {which}"
     words = {GPU: "GPU", "pods": "pod"}
     if resource in words:
         return words[resource] if number == 1 else f"{words[resource]}s"
@@ -71,6 +78,13 @@ def plain(resource: str, number: int) -> str:
     """
     counted = is_gpu(resource) or resource == "pods"
     return f"{number:,}" if counted else shown_amount(resource, number)
+
+
+def _known(resource: str, number: int) -> str:
+    """
+    Leave the name of a resource as it is; no name stands for models without rules.
+    """
+    return noun(resource, number) if resource.endswith(OTHER_MODELS) else resource
 
 
 def _claimed(resource: str, number: int) -> str:

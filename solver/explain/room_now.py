@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from models.resources import MODEL_MARK
 from solver.place.place_gang import place_unit
 from solver.place.round_state import RoundState
 from solver.problem.gang_state import Standing, least_need
@@ -69,16 +70,15 @@ def strain(problem: Problem, unit: Unit, left: Ints) -> tuple[int, str, int]:
     """
     Find the resource of which a unit needs most of what is left, and how much of it.
 
+    Where all GPUs left are of the model that it may have, it is those of the model.
     Of a tree with a choice it is the way that needs least of what is left.
     """
     resources = problem.room.resources
     have = np.maximum(0.5, left.astype(float))
-    needs = [0] * len(resources)
-    for state in unit.states:
-        prices = _prices(problem, state, have)
-        for column, resource in enumerate(resources):
-            needs[column] += _needed_so(state, resource, prices)
-    column = max(range(len(needs)), key=lambda at: needs[at] / float(have[at]))
+    ways = [(state, _prices(problem, state, have)) for state in unit.states]
+    needs = [sum(_needed_so(*way, name) for way in ways) for name in resources]
+    marked = [MODEL_MARK in resource for resource in resources]
+    column = max(range(len(needs)), key=lambda at: (needs[at] / have[at], marked[at]))
     return column, resources[column], needs[column]
 
 
@@ -98,7 +98,7 @@ def _prices(problem: Problem, state: Standing, have: Floats) -> list[int]:
     return prices
 
 
-def _needed_so(state: Standing, resource: str, prices: Sequence[int]) -> int:
+def _needed_so(state: Standing, prices: Sequence[int], resource: str) -> int:
     """
     Give how much of a resource a gang needs in the way with the least price.
     """

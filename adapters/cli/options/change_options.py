@@ -23,7 +23,14 @@ from models.changes import (
 from models.documents.queue_specs import is_in_parts
 from models.errors import QuantityError, WrongUseError
 from models.names import nearest
-from models.resources import GPU, GPU_SHARE, LARGEST_TOTAL, is_gpu, parse_quantity
+from models.resources import (
+    GPU,
+    GPU_SHARE,
+    LARGEST_TOTAL,
+    MODEL_MARK,
+    is_gpu,
+    parse_quantity,
+)
 from models.snapshot import Snapshot
 
 MOST_STEPS = 200
@@ -283,12 +290,13 @@ def _resource(word: str, snapshot: Snapshot) -> str:
     named |= {name for node in snapshot.nodes for name in node.allocatable}
     if word in {"gpu", "gpus", GPU} and GPU_SHARE in named:
         return GPU_SHARE
-    if word not in {"gpu", "gpus"}:
+    short, mark, model = word.partition(MODEL_MARK)
+    if short not in {"gpu", "gpus"}:
         return word
     found = sorted(name for name in named if is_gpu(name))
     if len(found) > 1:
         raise WrongUseError(f"gpu is one of {', '.join(found)}: name it in full")
-    return found[0] if found else word
+    return f"{found[0]}{mark}{model}" if found else word
 
 
 def _priority(text: str) -> Read:

@@ -88,6 +88,24 @@ def test_a_node_more_starts_who_waited_for_one(asked, cluster):
     )
 
 
+def test_the_plans_of_an_answer_have_no_times(asked, cluster):
+    document = answer(asked, cluster, "--add-nodes", "dgx=1")
+
+    for when in ("before", "after"):
+        assert document[when]["plan"]["seconds"] is None
+
+
+def test_gpu_is_short_for_gpus_of_a_model_too(asked, cluster):
+    document = yaml.safe_load(cluster.read_text())
+    (queue,) = document["given"]["queues"]
+    queue["resources"]["nvidia.com/gpu"] = {"models": {"H100": {"quota": 8}}}
+    cluster.write_text(yaml.safe_dump(document))
+
+    found = answer(asked, cluster, "--limit", "a.b.gpu@H100=6")
+
+    assert "nvidia.com/gpu@H100" == found["changes"][0]["resource"]
+
+
 def test_names_of_queues_may_hold_dots_and_gpu_is_short_for_the_only_gpu(
     asked, cluster
 ):

@@ -322,3 +322,25 @@ def test_a_limit_that_is_raised_has_its_price_by_whole_units(capsys, tmp_path):
         found["best"]["changes"][0].items()
     )
     assert 3 == found["best"]["price"]
+
+
+def test_a_gang_whose_queue_lists_no_model_is_told_of_models(capsys, tmp_path):
+    gpu = "nvidia.com/gpu"
+    nodes = [
+        {"name": model, "allocatable": {gpu: 8}, "gpuModel": model}
+        for model in ("H100", "T4")
+    ]
+    queues = [
+        {"name": "listing", "resources": {gpu: {"models": {"H100": {"quota": 8}}}}},
+        {"name": "plain", "resources": {gpu: {"quota": 8}}},
+    ]
+    gang = {"name": "g", "queue": "plain", "min": 2, "requests": {gpu: 8}}
+    path = tmp_path / "models.json"
+    path.write_text(json.dumps(scenario(nodes=nodes, queues=queues, gangs=[gang])))
+
+    assert 0 == run(["why", "gang", "g", str(path), "-o", "json"])
+    why = json.loads(capsys.readouterr().out)
+    assert (
+        "needs 16 GPUs of models that no queue names; 8 of 8 are free where it may be"
+        == why["sentence"]
+    )

@@ -35,6 +35,8 @@ from models.why.verdicts import amount
         ("claimed-devices.gpu_with_nic", "sets of claimed devices (gpu with nic)"),
         ("host-port/TCP/80", "host port 80/TCP"),
         ("nvidia.com/gpu", "nvidia.com/gpu"),
+        ("nvidia.com/gpu@H100", "nvidia.com/gpu@H100"),
+        ("nvidia.com/gpu@other-models", "GPUs of models that no queue names"),
     ],
 )
 def test_names_of_ours_are_said_in_words(resource, words):
@@ -44,6 +46,11 @@ def test_names_of_ours_are_said_in_words(resource, words):
 def test_one_of_them_is_said_as_one():
     assert "slot for volumes of driver ebs" == in_words("attachable-volumes-csi-ebs", 1)
     assert "host port 80/TCP" == in_words("host-port/TCP/80", 1)
+
+
+def test_gpus_of_one_model_are_said_so():
+    assert "1 GPU of H100" == amount("nvidia.com/gpu@H100", 1)
+    assert "4 GPUs of H100" == amount("nvidia.com/gpu@H100", 4)
 
 
 def test_a_port_is_counted_by_the_nodes_that_have_it():
