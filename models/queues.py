@@ -11,6 +11,10 @@ MOST_KEEPING = 5
 """
 So many queues may keep room: each doubles the sums that are bounded.
 """
+MOST_LEVELS = 16
+"""
+So many queues may be above one another, the lowest among them.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

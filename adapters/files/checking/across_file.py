@@ -20,7 +20,7 @@ from adapters.files.checking.gang_checks import (
     unreachable_minimums,
 )
 from adapters.files.checking.problems import Fault, Path, suggest
-from adapters.files.checking.sizes import MOST_QUEUE_LEVELS, size_faults
+from adapters.files.checking.sizes import size_faults
 from models.dialects import contradiction
 from models.documents.expect import Expect
 from models.documents.queue_specs import QueueSpec
@@ -32,7 +32,7 @@ from models.documents.scenario import (
     ScenarioFile,
 )
 from models.policy import Policy
-from models.queues import MOST_KEEPING
+from models.queues import MOST_KEEPING, MOST_LEVELS
 
 _MOST_LOST_NAMES = 100
 
@@ -179,8 +179,8 @@ def _queue_faults(queues: list[QueueSpec]) -> Iterator[Fault]:
         if queue.name in circles:
             shown = _circle(circles[queue.name], queue.name)
             yield place, f"queues in a cycle: {shown}", ""
-        elif depths[queue.name] == MOST_QUEUE_LEVELS + 1:
-            what = f"more than {MOST_QUEUE_LEVELS} queues above one another"
+        elif depths[queue.name] == MOST_LEVELS + 1:
+            what = f"more than {MOST_LEVELS} queues above one another"
             yield place, what, ""
 
 

@@ -9,7 +9,7 @@ from adapters.kube.dialects.defaults import Defaults
 from adapters.kube.dialects.protocol import Dialect, Objects
 from adapters.kube.objects.fields import shown
 from adapters.kube.objects.object_names import is_subdomain
-from models.queues import MOST_KEEPING, Queue
+from models.queues import MOST_KEEPING, MOST_LEVELS, Queue
 from models.resources import GPU
 from models.topology import Topology
 from models.why.reasons import Reason, Waiting, counted, listed
@@ -41,8 +41,8 @@ def queues_of(
     """
     Read the queues; of two of one name the one of the dialect heard first holds.
 
-    Those whose parents form a cycle are left out, and those above which one
-    is missing.
+    Those whose parents form a cycle are left out, those above which one is missing,
+    and those below too many.
     """
     found = _said(dialects, objects, warnings)
     lost: dict[str, Waiting] = {}
@@ -55,6 +55,10 @@ def queues_of(
             detail = f"the parents of queue {name} form a cycle: {ring}"
             lost[name] = Waiting(Reason.CONFIG_CONFLICT, {"detail": detail})
             what = "its parents form a cycle"
+        elif last in found:
+            what = f"more than {MOST_LEVELS} queues are above one another"
+            detail = f"queue {name}: {what}"
+            lost[name] = Waiting(Reason.CONFIG_CONFLICT, {"detail": detail})
         else:
             lost[name] = _not_there(last)
             what = f"above it, {last} does not exist"
@@ -92,12 +96,14 @@ def _not_there(queue: str) -> Waiting:
 
 def _path(name: str, queues: Mapping[str, Queue]) -> tuple[list[str], str | None]:
     """
-    List a queue with those above it, and what stops there: one twice, or one missing.
+    List a queue with those above it, and what stops there, if anything does.
+
+    That is one twice, one missing, or one too many.
     """
     path = [name]
     while True:
         at = queues[path[-1]].parent
-        if at is None or at in path or at not in queues:
+        if at is None or at in path or at not in queues or len(path) == MOST_LEVELS:
             return path, at
         path.append(at)
 

@@ -193,6 +193,22 @@ def test_gangs_of_queues_that_are_left_out_wait_and_are_told_why(more):
     ] == [why.message.rpartition("group: ")[2] for why in told]
 
 
+@pytest.mark.timeout(60)  # where each looks at all above it, it is not done
+@pytest.mark.parametrize("top", [None, "q1999", "gone"])
+def test_queues_far_below_others_are_left_out(top):
+    parents = [top, *(f"q{at}" for at in range(1_999))]
+    chain = [kai(f"q{at}", parentQueue=up) for at, up in enumerate(parents)]
+    waits = pod("p", labels={"kai.scheduler/queue": "q20"})
+    snapshot = assembled(*chain, waits, kai("d")).snapshot
+
+    (line,) = decide(snapshot, Policy()).gangs
+
+    usable = {f"q{at}" for at in range(16)} if top is None else set()
+    assert usable | {"d"} == {queue.name for queue in snapshot.queues}
+    assert line.waiting.reason.value == "ConfigConflict"
+    assert "queue q20: more than 16 queues are above" in line.waiting.message
+
+
 FAULTS = {
     "an amount that is none": (
         quota("a", min={GPU: "many"}),
