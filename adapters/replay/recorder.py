@@ -89,15 +89,15 @@ class Recorder:
         Write down what a bucket of time was used for.
         """
         means = world.meter.means()
-        line = world.line
+        waiting, running = world.count_gangs()
         self._write(
             "series.csv",
             (
                 begins,
                 *(self._gpus(means[use]) for use in (*USES, LENT)),
-                line.count,
-                self._gpus(sum(line.gpus.values())),
-                world.num_running,
+                sum(waiting.values()),
+                self._gpus(sum(world.line.gpus.values())),
+                running,
             ),
         )
         used = world.meter.queue_means()
@@ -110,7 +110,7 @@ class Recorder:
                 (
                     *(begins, name, mean),
                     "" if share is None else self._gpus(share),
-                    line.counts.get(name, 0),
+                    waiting.get(name, 0),
                 ),
             )
 

@@ -4,7 +4,8 @@ Pieces: pods that know no gang, each bound by itself, as a scheduler without gan
 A job works once all its pods are bound; until then they hold what they have.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heappush
 
@@ -56,6 +57,17 @@ class PieceWorld(World):
     whole: Sequence[Job] = ()
     owners: Sequence[int] = ()
     bundles: dict[int, Bundle] = field(default_factory=dict)
+
+    def count_gangs(self) -> tuple[Mapping[str, int], int]:
+        """
+        Count the jobs of which a pod is not bound, by queue, and those that work.
+        """
+        waiting = Counter(
+            bundle.fate.job.queue
+            for bundle in self.bundles.values()
+            if len(bundle.bound) < bundle.size
+        )
+        return waiting, len(self.bundles) - waiting.total()
 
     def arrive(self, idx: int) -> None:
         """

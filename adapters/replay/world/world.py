@@ -4,7 +4,7 @@ The world of a replay: who waits, who runs where and until when, by a virtual cl
 Nothing here decides who starts; jobs come, attempts begin and end, pods take places.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Literal
@@ -261,12 +261,12 @@ class World:
         idle = idle_gpus(self.ground, self.line, self.books, self.lent)
         self.meter.split(running | idle)
 
-    @property
-    def num_running(self) -> int:
+    def count_gangs(self) -> tuple[Mapping[str, int], int]:
         """
-        Count the gangs that run.
+        Count the gangs that wait, by queue, and those that run.
         """
-        return self.load.num_gangs + sum(fate.runs for fate in self.active.values())
+        runs = sum(fate.runs for fate in self.active.values())
+        return self.line.counts, self.load.num_gangs + runs
 
     def left(self) -> Iterator[Fate]:
         """

@@ -341,6 +341,7 @@ def _jain_table(found: dict[str, list[float | None]]) -> Grid:
         caption="Jain's index over all buckets",
         columns=[Column("Strategy"), *(Column(head, right=True) for head in heads)],
         rows=rows,
+        notes=[_TO_THE_END],
     )
 
 

@@ -2,7 +2,7 @@
 What every node does in a window of time: one line per node, darker where fuller.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -80,7 +80,7 @@ def strips(folder: Folder, wanted: Sequence[tuple[float, float]]) -> list[Block]
         ]
     nodes, room = nodes_of(list(stays.values()), folder.results.cluster)
     windows = windows_of(folder, every, wanted)
-    figure = _figure(stays, nodes, room, windows)
+    figure = _figure(stays, nodes, room, windows, _not_drawn(folder, stays))
     return [figure, Text(missing)] if missing else [figure]
 
 
@@ -89,6 +89,7 @@ def _figure(
     nodes: list[str],
     room: dict[str, float],
     windows: Sequence[StripWindow],
+    not_drawn: Sequence[str],
 ) -> Figure:
     per_row = -(-len(nodes) // MOST_ROWS)
     views = _views(stays, nodes, room, windows, per_row)
@@ -110,17 +111,34 @@ def _figure(
         keys=_KEYS,
         panels=panels,
         choice="Window:",
-        numbers=_window_table(views),
+        numbers=_window_table(views, not_drawn),
     )
 
 
-def _window_table(views: Sequence["_StripView"]) -> Grid:
+def _not_drawn(folder: Folder, names: Iterable[str]) -> list[str]:
+    """
+    Say how many attempts are missing, since only the last ones of jobs are known.
+    """
+    missing = []
+    for name in names:
+        run = folder.run(name)
+        lost = [run and run.get(f"lost.{kind}") for kind in ("evictions", "failures")]
+        if number := int(sum(each or 0 for each in lost)):
+            missing.append(f"{number:,} of {name}")
+    said = (
+        "Attempts that failed or were evicted are neither drawn nor counted here, "
+        f"{' and '.join(missing)}; what the GPUs did over time counts them."
+    )
+    return [said] if missing else []
+
+
+def _window_table(views: Sequence["_StripView"], not_drawn: Sequence[str]) -> Grid:
     return Grid(
         caption="Nodes in each window",
         columns=[
             Column("Window"),
             Column("Strategy"),
-            Column("GPUs used", right=True),
+            Column("GPUs used, as drawn", right=True),
             Column("Idle cells", right=True),
             Column("Full cells", right=True),
         ],
@@ -139,7 +157,7 @@ def _window_table(views: Sequence["_StripView"]) -> Grid:
             ]
             for each in views
         ],
-        notes=["A cell is one row of the drawing in one step of time."],
+        notes=["A cell is one row of the drawing in one step of time.", *not_drawn],
     )
 
 

@@ -11,7 +11,7 @@ from adapters.traces.clusters import floor_of
 from models.policy import Policy
 from models.queues import Queue, QueueResource
 from models.resources import GPU
-from tests.helpers.played import job, lines, played, run
+from tests.helpers.played import job, lines, played, run, table
 
 LINE = [
     job("runs", gpus=8, duration=3000),
@@ -106,6 +106,19 @@ def test_pods_of_a_job_that_is_named_as_the_role_of_another_are_others(
     found = played(tmp_path, run([several, other], strategy=strategy))
 
     assert {"a": "0", "a-b": "0"} == {name: row["start"] for name, row in found.items()}
+
+
+def test_pods_by_themselves_are_counted_as_the_gangs_that_they_are_of(tmp_path):
+    line = [
+        job("half", pods=3, gpus=8, duration=9000),
+        job("runs", submit=1, gpus=8, duration=9000),
+        job("pair", submit=2, pods=2, gpus=4, duration=9000),
+    ]
+    play(run(line, strategy="per-pod"), tmp_path)
+    (first, *_) = table(tmp_path, "series.csv")
+    (queue, *_) = table(tmp_path, "queues.csv")
+
+    assert ("3", "0", "3") == (first["waiting"], first["running"], queue["waiting"])
 
 
 def test_best_fit_lets_anybody_pass(tmp_path):

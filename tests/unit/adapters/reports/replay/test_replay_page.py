@@ -226,6 +226,14 @@ def test_nodes_are_as_full_as_the_jobs_that_ran_on_them(tmp_path):
     ]
 
 
+def test_attempts_that_are_not_drawn_are_counted(folder):
+    rename(folder, lost={"evictions": 1_200, "failures": 34, "gpuHours": 5.0})
+
+    notes = figure(page_of(folder), "nodes").numbers.notes
+
+    assert "1,234 of solver" in plain(notes[-1])
+
+
 def _whole(value):
     return round(value) if isinstance(value, float) else value
 
