@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.notes import named
-from adapters.kube.objects.constraints import selects
 from adapters.kube.objects.fields import FieldError, Json, mapping, shown, whole
 from adapters.kube.objects.pod_record import PodRecord
+from adapters.kube.objects.volume_records import selector_rules
 from models.gangs import FINISHED, DisruptionBudget, PodPhase
 
 _MOST = 1_000_000
@@ -33,7 +33,12 @@ def budgets_of(
             continue
         near = there.get(namespace, [])
         try:
-            near = [entry for entry in near if selects(selector, entry[0].labels)]
+            rules = selector_rules(selector, "spec.selector")
+            near = [
+                (pod, gang)
+                for pod, gang in near
+                if all(rule.holds(pod.labels) for rule in rules)
+            ]
             allowed = _allowed(raw, spec, [pod for pod, _ in near])
         except FieldError as error:
             what = f"{error}; so it allows nothing"

@@ -135,11 +135,17 @@ class _Neighbourhood:
         }
         return self._found
 
-    def _comes(self, item: tuple[str, object]) -> bool:
+    def _comes(self, item: tuple[str, Sequence[PodRecord]]) -> tuple[bool, int]:
         """
-        Put gangs that wait first: too many selectors refuse none of them for others'.
+        Put gangs that wait first, then those who ask for least.
+
+        Too many selectors refuse none of them for those of others.
         """
-        return not self._waiting.get(item[0], False)
+        gang, pods = item
+        terms = [self._terms[pod.key] for pod in pods if pod.key in self._terms]
+        each = {id(those): those for those in terms}.values()
+        asked = {selector for those in each for selector in those.selectors()}
+        return not self._waiting.get(gang, False), len(asked)
 
     def _said(self, pod: PodRecord, asked: Neighbours) -> Neighbours:
         gone = pod.phase is PodPhase.TERMINATING

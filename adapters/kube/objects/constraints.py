@@ -3,12 +3,13 @@ Where a pod may be: what we model of its constraints, and what we do not, by fie
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from adapters.kube.objects.fields import (
     FieldError,
     Json,
+    few,
     items,
     mapping,
     records,
@@ -37,6 +38,8 @@ _AFFINITY = "spec.affinity.nodeAffinity"
 _OPERATORS = get_args(Operator)
 _WHOLE = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
 _MOST_PORTS = 64
+_MOST_RULES = 256
+_MOST_VALUES = 10_000
 _EFFECTS = ("", "NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
@@ -57,7 +60,8 @@ def demand_of(spec: Json) -> NodeDemand:
 
 
 def _tolerations(spec: Json) -> Iterator[Toleration]:
-    for index, raw in enumerate(records(spec, "tolerations", "spec")):
+    found = few(records(spec, "tolerations", "spec"), "spec.tolerations", _MOST_RULES)
+    for index, raw in enumerate(found):
         place = f"spec.tolerations[{index}]"
         operator = text(raw, "operator", place) or "Equal"
         key, effect = text(raw, "key", place), text(raw, "effect", place)
@@ -89,7 +93,16 @@ def selector_terms(selector: Json, place: str) -> Terms:
     """
     raw = records(selector, "nodeSelectorTerms", place)
     terms = {tuple(sorted(_rules(term, place), key=repr)) for term in raw}
+    few_rules([rule for term in terms for rule in term], place)
     return tuple(sorted(terms, key=repr))
+
+
+def few_rules(rules: Sequence[LabelRule], place: str) -> None:
+    """
+    Refuse a selector that takes long to evaluate, for each node or pod there is.
+    """
+    few(rules, place, _MOST_RULES)
+    few([value for rule in rules for value in rule.values], place, _MOST_VALUES)
 
 
 def _rules(term: Json, place: str) -> Iterator[LabelRule]:
@@ -116,22 +129,6 @@ def _rule(raw: Json, key: str, place: str) -> LabelRule:
     if operator in {"In", "NotIn"} and not values:
         raise FieldError(f"{place}.values", f"the operator {operator} needs values")
     return LabelRule(key=key, operator=operator, values=tuple(sorted(set(values))))
-
-
-def selects(selector: Json, labels: Mapping[str, str]) -> bool:
-    """
-    Tell whether a label selector holds; an empty one holds for all.
-    """
-    if any(labels.get(k) != v for k, v in mapping(selector, "matchLabels").items()):
-        return False
-    return all(
-        LabelRule(
-            key=text(raw, "key"),
-            operator=raw.get("operator"),  # type: ignore[arg-type]
-            values=tuple(items(raw, "values")),
-        ).holds(labels)
-        for raw in records(selector, "matchExpressions")
-    )
 
 
 def unsupported_of(spec: Json) -> Iterator[str]:

@@ -174,6 +174,15 @@ def parsed_json(said: str) -> object:
         return None
 
 
+def few(found: Sequence[T], place: str, most: int) -> Sequence[T]:
+    """
+    Give a list of what everybody's round evaluates, unless one object has too many.
+    """
+    if len(found) > most:
+        raise FieldError(place, f"it has {len(found):,} entries, more than {most:,}")
+    return found
+
+
 def joined(place: str, key: str) -> str:
     """
     Write the place of a field below another.

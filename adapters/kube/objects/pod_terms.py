@@ -6,7 +6,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from adapters.kube.objects.fields import FieldError, Json, mapping, records, text, words
+from adapters.kube.objects.constraints import few_rules
+from adapters.kube.objects.fields import (
+    FieldError,
+    Json,
+    few,
+    mapping,
+    records,
+    text,
+    words,
+)
 from adapters.kube.objects.fields import whole as number
 from adapters.kube.objects.volume_records import selector_rules
 from models.neighbours import Spread
@@ -18,6 +27,10 @@ _PLACE = "spec.affinity"
 OWN_NAME = "kubernetes.io/metadata.name"
 _MOST_SHOWN = 120
 _MOST_WEIGHT = 100
+_MOST_REQUIRED = 16
+_MOST_TERMS = 64
+_MOST_SPACES = 1_000
+_TERMS = "spec.affinity or spec.topologySpreadConstraints"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +77,13 @@ class PodSelector:
             meant = f"namespaces with {', '.join(map(_shown, self.by_labels))}"
             return ", ".join((*self.named, meant))
         return "all namespaces" if self.spaces is None else ", ".join(self.spaces)
+
+    @property
+    def all_rules(self) -> tuple[LabelRule, ...]:
+        """
+        Give the rules on labels of pods and of namespaces.
+        """
+        return (*(self.rules or ()), *self.by_labels)
 
     @property
     def is_open(self) -> bool:
@@ -115,12 +135,18 @@ def terms_of(spec: Json, namespace: str, labels: Mapping[str, str]) -> PodTerms:
     """
     Read what a pod asks of those around it.
     """
-    return PodTerms(
+    found = PodTerms(
         near=tuple(_terms(spec, "podAffinity", namespace, labels)),
         apart=tuple(_terms(spec, "podAntiAffinity", namespace, labels)),
         spread=tuple(_spread(spec, namespace, labels)),
         preferred=tuple(_preferred(spec, namespace, labels)),
     )
+    few(list(found.required()), _TERMS, _MOST_REQUIRED)
+    selectors = few(list(found.selectors()), _TERMS, _MOST_TERMS)
+    spaces = [space for each in selectors for space in each.spaces or each.named]
+    few(spaces, _TERMS, _MOST_SPACES)
+    few_rules([rule for each in selectors for rule in each.all_rules], _TERMS)
+    return found
 
 
 def _raw_terms(spec: Json, word: str) -> tuple[Json, ...]:

@@ -95,17 +95,22 @@ def requests_of(spec: Json, statuses: Iterable[Json], faults: list[str]) -> Amou
         if container.get("restartPolicy") == "Always":
             add(beside, asked)
             asked = {}
+        _check_few(beside)
         _raise_to(most, _sum(asked, beside))
     add(total, beside)
     _raise_to(total, most)
     _lay_over(total, spec, faults)
     add(total, amounts(spec, "overhead", "spec", faults=faults))
-    if len(total) > _MOST_KINDS:
-        what = f"{len(total)} resources are asked for, more than {_MOST_KINDS}"
-        raise FieldError("spec.containers", what)
+    _check_few(total)
     wanted = {name: min(v, largest(name)) for name, v in total.items() if v}
     wanted[PODS] = 1
     return wanted
+
+
+def _check_few(total: Amounts) -> None:
+    if len(total) > _MOST_KINDS:
+        what = f"{len(total)} resources are asked for, more than {_MOST_KINDS}"
+        raise FieldError("spec.containers", what)
 
 
 def _given(statuses: Iterable[Json], faults: list[str]) -> dict[str, Amounts]:

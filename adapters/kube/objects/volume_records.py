@@ -7,7 +7,7 @@ What cannot be read is a fault of that object alone, raised with the field.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from adapters.kube.objects.constraints import selector_terms
+from adapters.kube.objects.constraints import few_rules, selector_terms
 from adapters.kube.objects.fields import (
     FieldError,
     Json,
@@ -250,6 +250,7 @@ def selector_rules(selector: Json, place: str) -> tuple[LabelRule, ...]:
         values = tuple(sorted(set(words(raw, "values", place))))
         key = text(raw, "key", place)
         rules.append(LabelRule(key=key, operator=operator, values=values))  # type: ignore[arg-type]
+    few_rules(rules, place)
     return tuple(sorted(rules, key=repr))
 
 
