@@ -51,6 +51,9 @@ class Need:
         """
         root = self.state.nodes[at]
         if any(node.min_pods > node.counted for node in self.state.nodes):
+            pods = 1 + sum(len(leaf.pending) for leaf in self.state.leaves)
+            is_large = max(self.price, default=0) * pods**2 > _SAFE
+            self._kind: type = object if is_large else np.int64
             best = int(self._table(at, _missing(root)).min())
             return None if best >= NEVER else best
         return self._cheapest(at)
@@ -136,12 +139,7 @@ class Need:
         return row
 
     def _new(self, shape: int | tuple[int, int]) -> Costs:
-        """
-        Make a table of nothing but impossible entries; of Python's integers if need be.
-        """
-        pods = 1 + sum(len(leaf.pending) for leaf in self.state.leaves)
-        kind = object if max(self.price, default=0) * pods**2 > _SAFE else np.int64
-        return np.full(shape, NEVER, dtype=kind)
+        return np.full(shape, NEVER, dtype=self._kind)
 
 
 def _missing(node: "TreeNode") -> int:
