@@ -73,19 +73,19 @@ def levels_in(raw: Raw) -> list[tuple[str, str]]:
     """
     List the levels of a topology, outermost first: the node label and the alias.
     """
-    found: list[tuple[str, str]] = []
+    found: dict[str, str] = {}
     place = "spec.levels"
     for index, level in enumerate(records(mapping(raw, "spec"), "levels", "spec")):
         label = text(level, "nodeLabel", f"{place}[{index}]")
         alias = text(level, "alias", f"{place}[{index}]")
         if not label:
             raise FieldError(f"{place}[{index}].nodeLabel", "not said")
-        if any(label == other for other, _ in found):
+        if label in found:
             raise FieldError(f"{place}[{index}].nodeLabel", f"{label} is said twice")
-        found.append((label, alias))
+        found[label] = alias
     if not found:
         raise FieldError(place, "there is no level")
-    return found
+    return list(found.items())
 
 
 def _queue(name: str, raw: Raw, scale: int) -> Queue:

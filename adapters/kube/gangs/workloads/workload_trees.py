@@ -76,15 +76,15 @@ def _behind(
     Give what roles come behind, as far as those are listed before them.
     """
     found: dict[str, tuple[str, ...]] = {}
-    before: list[str] = []
+    before: dict[str, int] = {}
     for role, entry, roles in roles_of(rule, owner):
         listed = at_path(entry, roles.behind)
         each_of = listed if isinstance(listed, list) else ()
         named = [each.get("name") for each in each_of if isinstance(each, Mapping)]
-        names = [plain(name) for name in named if isinstance(name, str)]
-        if lead := tuple(name for name in before if name in names and name in sizes):
-            found[role] = lead
-        before.append(role)
+        names = {plain(name) for name in named if isinstance(name, str)}
+        if lead := names & before.keys() & sizes.keys():
+            found[role] = tuple(sorted(lead, key=before.__getitem__))
+        before.setdefault(role, len(before))
     return found
 
 

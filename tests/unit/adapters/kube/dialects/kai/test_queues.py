@@ -5,6 +5,7 @@ Queues and topologies of KAI in our units.
 import pytest
 
 from adapters.kube.dialects.kai.gangs import DIALECT
+from adapters.kube.dialects.kai.queues import levels_in
 from models.topology import Topology
 from tests.helpers.kube.dialects import (
     queue,
@@ -176,3 +177,12 @@ def test_what_a_queue_loses_of_a_part_of_a_gpu_is_named():
     (said,) = warnings
     place = "Queue team, spec.resources.gpu.limit"
     assert f"{place}: 3.3339 counts as 3.333: GPUs count in thousandths" == said
+
+
+@pytest.mark.timeout(60)  # where each is looked for among all before it is not done
+def test_a_topology_of_very_many_levels_is_read_in_time():
+    levels = [{"nodeLabel": f"l{at}"} for at in range(200_000)]
+
+    found = levels_in({"spec": {"levels": levels}})
+
+    assert len(levels) == len(found)

@@ -333,3 +333,13 @@ def test_a_job_set_that_is_not_there_is_named_also_with_one_role(minimum, said):
     warnings = assembled(*pods).snapshot.warnings
 
     assert said == sum("JobSet default/s" in text for text in warnings)
+
+
+@pytest.mark.timeout(60)  # where each is looked for among all before it is not done
+def test_the_size_of_very_many_roles_is_read_in_time():
+    groups = [{"groupName": f"g{at}", "replicas": 1} for at in range(150_000)]
+    spec = {"workerGroupSpecs": groups}
+    ray = obj("ray.io/v1", "RayCluster", "train", "default", spec=spec)
+    of_it = pod(owner=("ray.io/v1", "RayCluster", "train"))
+
+    assert gang_of(ray, of_it).refused is not None
