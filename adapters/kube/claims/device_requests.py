@@ -4,7 +4,7 @@ Claims of devices and their classes: what is asked, and what has been allocated.
 What we do not know is refused with its field, never obeyed in part.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapters.kube.api.api_resources import Raw
@@ -20,6 +20,7 @@ from adapters.kube.objects.extended_asks import IMPLICIT
 from adapters.kube.objects.fields import (
     FieldError,
     Json,
+    few,
     mapping,
     records,
     shown,
@@ -31,6 +32,10 @@ from adapters.kube.objects.fields import (
 _MOST_RESULTS = 32
 """
 The devices of one claim, as the API server takes it.
+"""
+_MOST_LISTED = 32
+"""
+The most entries of each list, as the API server takes them or fewer.
 """
 
 
@@ -228,7 +233,7 @@ def claim_spec(raw: Json, classes: Classes, place: str = "spec") -> ClaimSpec:
     devices = mapping(raw, "devices", place)
     requests = tuple(
         _request(each, classes, f"{place}.requests[{at}]")
-        for at, each in enumerate(records(devices, "requests", place))
+        for at, each in enumerate(_listed(devices, "requests", place))
     )
     least = sum(each.least for each in requests)
     if least > _MOST_RESULTS:
@@ -236,7 +241,7 @@ def claim_spec(raw: Json, classes: Classes, place: str = "spec") -> ClaimSpec:
         raise FieldError(f"{place}.requests", what)
     constraints = tuple(
         _constraint(each, f"{place}.constraints[{at}]")
-        for at, each in enumerate(records(devices, "constraints", place))
+        for at, each in enumerate(_listed(devices, "constraints", place))
     )
     return ClaimSpec(requests, constraints, tuple(records(devices, "config", place)))
 
@@ -244,7 +249,7 @@ def claim_spec(raw: Json, classes: Classes, place: str = "spec") -> ClaimSpec:
 def _request(raw: Json, classes: Classes, place: str) -> Request:
     name = text(raw, "name", place)
     if raw.get("firstAvailable"):
-        several = records(raw, "firstAvailable", place)
+        several = _listed(raw, "firstAvailable", place)
         found = [
             _ask(each, classes, f"{place}.firstAvailable[{at}]", f"{name}/")
             for at, each in enumerate(several)
@@ -302,8 +307,12 @@ def _count(raw: Json, place: str) -> int | None:
     return count
 
 
+def _listed(raw: Json, key: str, place: str) -> Sequence[Json]:
+    return few(records(raw, key, place), f"{place}.{key}", _MOST_LISTED)
+
+
 def _selectors(raw: Json, place: str) -> Iterator[str]:
-    for at, each in enumerate(records(raw, "selectors", place)):
+    for at, each in enumerate(_listed(raw, "selectors", place)):
         here = f"{place}.selectors[{at}]"
         said = text(mapping(each, "cel", here), "expression", f"{here}.cel")
         try:
@@ -314,8 +323,9 @@ def _selectors(raw: Json, place: str) -> Iterator[str]:
 
 
 def _tolerations(raw: Json, place: str) -> Iterator[DeviceToleration]:
+    found = _listed(raw, "tolerations", place)
     place = f"{place}.tolerations"
-    for each in records(raw, "tolerations", place):
+    for each in found:
         operator = text(each, "operator", place) or "Equal"
         if operator not in {"Equal", "Exists"}:
             raise FieldError(f"{place}.operator", f"{shown(operator)} is not known")

@@ -16,6 +16,7 @@ from tests.helpers.rounds.devices import (
     classes,
     cut_gpus,
     device_class,
+    first_of,
     gpu,
     made,
     node_slice,
@@ -280,3 +281,25 @@ def test_a_slice_that_cannot_be_read_costs_its_pool_alone(odd, field):
 
     assert {"p": "other"} == starts
     assert field in " ".join(said)
+
+
+LISTS = {
+    "requests": lambda n: claim("p", *[asks(f"r{at}", GPU_CLASS) for at in range(n)]),
+    "selectors": lambda n: claim("p", asks("r", GPU_CLASS, 1, *["true"] * n)),
+    "tolerations": lambda n: claim(
+        "p", asks("r", GPU_CLASS, tolerations=[{"operator": "Exists"}] * n)
+    ),
+    "firstAvailable": lambda n: claim("p", first_of("r", *[(GPU_CLASS, ())] * n)),
+    "constraints": lambda n: claim(
+        "p", asks("r", GPU_CLASS), constraints=[{"matchAttribute": "a/b"}] * n
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_lists_that_are_longer_than_any_server_takes_are_refused(name):
+    _, waits, _ = planned(LISTS[name](33), pod("p", gpus=0, **claiming("p")))
+    _, others, _ = planned(LISTS[name](32), pod("p", gpus=0, **claiming("p")))
+
+    assert f"{name}: it has 33 entries, more than 32" in waits["p"]
+    assert "entries" not in others.get("p", "")
