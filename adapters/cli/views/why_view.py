@@ -64,7 +64,7 @@ def _in_line(place: PlaceInLine) -> str:
     """
     Say who comes first where that is what decides.
     """
-    of = f"{ordinal(place.at)} of {place.waiting:,} that wait"
+    of = f"{ordinal(place.at)} of {place.waiting:,} that wait and can be planned"
     nearest = [*reversed(place.before)]
     first = f"; before it {listed(nearest, 'gang')}" if nearest else ""
     return f"In line: {of}, {ordinal(place.in_queue)} of its queue{first}"

@@ -137,7 +137,7 @@ const LINED = new Set(["outranked", "limit", "quota", "share"]);
 function saysPlace(place) {
   const before = place.before.slice(-3).reverse().join(", ");
   const more = place.at > 4 ? ` and ${counted(place.at - 4, "other")}` : "";
-  return `In line: number ${place.at.toLocaleString("en")} of ${place.waiting.toLocaleString("en")} that wait, number ${place.inQueue.toLocaleString("en")} of its queue${before ? `; before it ${before}${more}` : ""}.`;
+  return `In line: number ${place.at.toLocaleString("en")} of ${place.waiting.toLocaleString("en")} that wait and can be planned, number ${place.inQueue.toLocaleString("en")} of its queue${before ? `; before it ${before}${more}` : ""}.`;
 }
 
 function showHelp(line, why) {
