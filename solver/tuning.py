@@ -217,10 +217,9 @@ class Search:
     most_refinements: int = _is(
         6, "times", "a tier is solved with classes split once more", "rounds/crowd"
     )
-    split_whole: int = _is(
-        24, "pieces", "that a class which could not be packed becomes", "rounds/crowd"
-    )
+    split_whole: int = _is(24, "pieces", "of a class not packed", "rounds/crowd")
     most_deals: int = _is(4, "times", "gangs are dealt by hand", "rounds/topology")
+    first_piece: int = _is(5, "domains", "of the first piece", "rounds/racks")
     reopened: float = _is(1.5, "times", "more domains if in vain", "rounds/racks")
     piece: float = _is(0.3, "part", "of a share, for one piece", "rounds/racks")
     least_scoped: float = _is(

@@ -70,7 +70,7 @@ class Reopening:
             return
         end = max(0.0, self.budget.left - share)
         every = int(self.domain.max()) + 1
-        number = 1.0
+        number = float(self.tuning.first_piece)
         order: list[int] = []
         while self.budget.left > end and self.questions.falls_short(at, claim):
             few = min(every, int(number))
