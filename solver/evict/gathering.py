@@ -34,10 +34,11 @@ class _Gathering:
         self.may = Permissions(problem)
         self.found = Victims()
         self._known: dict[object, int] = {}
-        self._budgets: dict[str, tuple[int, ...]] = {}
+        budgets: dict[str, list[int]] = {}
         for at, budget in enumerate(problem.snapshot.budgets):
             for name in budget.gangs:
-                self._budgets[name] = (*self._budgets.get(name, ()), at)
+                budgets.setdefault(name, []).append(at)
+        self._budgets = {name: tuple(of) for name, of in budgets.items()}
         self._mates = mates_of_waiting(problem)
 
     def run(self) -> Victims:

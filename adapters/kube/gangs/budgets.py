@@ -21,7 +21,22 @@ def budgets_of(
 ) -> Iterator[DisruptionBudget]:
     """
     Read every budget that selects pods of ours; one that cannot be read allows none.
+
+    Of those over the same gangs the one that allows least says it all.
     """
+    tightest: dict[tuple[str, ...], DisruptionBudget] = {}
+    for budget in _read(raws, gangs, warnings):
+        held = tightest.setdefault(budget.gangs, budget)
+        if (budget.allowed, budget.name) < (held.allowed, held.name):
+            tightest[budget.gangs] = budget
+    yield from tightest.values()
+
+
+def _read(
+    raws: Iterable[Raw],
+    gangs: Mapping[str, Sequence[PodRecord]],
+    warnings: list[str],
+) -> Iterator[DisruptionBudget]:
     there: dict[str, list[tuple[PodRecord, str]]] = {}
     for gang, pods in gangs.items():
         for pod in pods:

@@ -43,6 +43,18 @@ def test_a_budget_says_how_many_pods_may_still_be_disturbed(case):
     assert expected == found.allowed
 
 
+def test_of_very_many_budgets_over_the_same_gangs_the_tightest_holds():
+    allowed = [9, 3, *range(4, 3_000)]
+    many = [budget(status={"disruptionsAllowed": number}) for number in allowed]
+    for at, each in enumerate(many):
+        each["metadata"]["name"] = f"b{at}"
+    running = members(0, 1, 2, nodeName="n", status={"phase": "Running"})
+
+    (found,) = assembled(*running, pod_group("g", 1), *many).snapshot.budgets
+
+    assert ("default.b1", 3) == (found.name, found.allowed)
+
+
 KUEUE_LIMIT = "kueue.x-k8s.io/max-exec-time-seconds"
 
 
