@@ -48,6 +48,13 @@ class QueueResource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SummedResource(QueueResource):
+    """
+    The rule of a resource whose quota is that of its models together.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Queue:
     """
     A node of the quota tree.

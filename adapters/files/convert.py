@@ -32,7 +32,13 @@ from models.host_ports import ports_offered
 from models.memory.usage_hours import parse_usage
 from models.names import nearest
 from models.nodes import HOSTNAME, Node, Taint
-from models.queues import Queue, QueueResource, say_parts, with_shared_gpus
+from models.queues import (
+    Queue,
+    QueueResource,
+    SummedResource,
+    say_parts,
+    with_shared_gpus,
+)
 from models.resources import CLAIMED_GPUS, DEFAULT_PODS, PODS, Resources
 from models.snapshot import Snapshot
 from models.topology import Topology
@@ -170,7 +176,7 @@ def _queue(spec: QueueSpec) -> Queue:
 
 def _rules(specs: Mapping[str, QuotaSpec]) -> dict[str, QueueResource]:
     return {
-        name: QueueResource(
+        name: _kind(rule)(
             quota=_quota(name, rule),
             limit=quota_amount(name, rule.limit),
             weight=rule.weight,
@@ -179,6 +185,11 @@ def _rules(specs: Mapping[str, QuotaSpec]) -> dict[str, QueueResource]:
         for resource, spec in specs.items()
         for name, rule in spec.of_models(resource)
     }
+
+
+def _kind(rule: ModelQuotaSpec) -> type[QueueResource]:
+    models = rule.models if isinstance(rule, QuotaSpec) else {}
+    return SummedResource if models and rule.quota is None else QueueResource
 
 
 def _quota(resource: str, rule: ModelQuotaSpec) -> int | None:

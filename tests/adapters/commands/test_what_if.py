@@ -106,6 +106,26 @@ def test_gpu_is_short_for_gpus_of_a_model_too(asked, cluster):
     assert "nvidia.com/gpu@H100" == found["changes"][0]["resource"]
 
 
+@pytest.mark.parametrize(
+    ("said", "differs"), [({}, {"default/large": "starts"}), ({"quota": 6}, {})]
+)
+def test_a_quota_of_all_models_is_their_sum_unless_it_is_said(
+    asked, cluster, said, differs
+):
+    document = yaml.safe_load(cluster.read_text())
+    document["given"]["nodes"][0]["gpuModel"] = "H100"
+    (queue,) = document["given"]["queues"]
+    models = {"models": {"H100": {"quota": 6}}}
+    queue["resources"]["nvidia.com/gpu"] = {**models, **said}
+    (_, large) = document["given"]["gangs"]
+    document["given"]["gangs"] = [{**large, "preemptible": False}]
+    cluster.write_text(yaml.safe_dump(document))
+
+    found = answer(asked, cluster, "--quota", "a.b.gpu@H100=+2")
+
+    assert differs == became(found)
+
+
 def test_names_of_queues_may_hold_dots_and_gpu_is_short_for_the_only_gpu(
     asked, cluster
 ):
