@@ -3,7 +3,7 @@ What must hold of every round: it is planned, legal, and never worse than greedy
 """
 
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from benchmarks.planned import decide_alone
@@ -20,13 +20,13 @@ from exact.search import Value
 from models.documents.scenario import Scenario
 from models.errors import PlanRejectedError
 from models.gangs import PodPhase, PodSet, Tree, comes_back, pod_sets, released
-from models.plan import Operation, Plan, TierResult
+from models.plan import Operation, Plan
 from models.policy import Policy
 from solver.next_snapshot import carry_out
 from solver.problem.problem import problem_of
 from solver.round import decide
+from tests.odd.difference import Name, first_difference
 
-Name = tuple[str, int | None]
 MOST_PODS = 14
 
 
@@ -122,16 +122,10 @@ def better(greedy: Plan, solver: Plan) -> str | None:
     """
     Name the first tier that differs, where greedy has the better value.
     """
-    mine = {(tier.name, tier.band): tier for tier in greedy.tiers}
-    best = {(tier.name, tier.band): tier for tier in solver.tiers}
-    for name in _merged(greedy.tiers, solver.tiers):
-        tier = mine.get(name) or best[name]
-        values = [x[name].value if name in x else 0 for x in (mine, best)]
-        if values[0] != values[1]:
-            is_better = (values[0] > values[1]) == (tier.direction == "max")
-            text = f"{name[0]}: {values[0]}, and the solver has {values[1]}"
-            return text if is_better else None
-    return None
+    found = first_difference(greedy, solver)
+    if found is None or not found.is_better:
+        return None
+    return f"{found.name}: {found.value}, and the solver has {found.other}"
 
 
 def undone(
@@ -203,22 +197,6 @@ def _gated(tree: Tree) -> Tree:
         for pod in tree.pods
     )
     return replace(tree, pods=tuple(pods))
-
-
-def _merged(some: Sequence[TierResult], others: Sequence[TierResult]) -> Iterator[Name]:
-    """
-    Walk the tiers of two plans in their common order.
-    """
-    left, right = ([(tier.name, tier.band) for tier in x] for x in (some, others))
-    while left and right:
-        if left[0] == right[0]:
-            right.pop(0)
-            yield left.pop(0)
-        elif left[0] in right:
-            yield right.pop(0)
-        else:
-            yield left.pop(0)
-    yield from (*left, *right)
 
 
 # --- the exact model ------------------------------------------------------------

@@ -6,6 +6,7 @@ from models.documents.scenario import Scenario
 from models.plan import Plan
 from solver.round import decide
 from tests.helpers.rounds.renamed import aged, renamed
+from tests.odd.difference import first_difference
 from tests.odd.rounds import read
 from tests.odd.world import Part
 
@@ -56,11 +57,7 @@ def _better(plan: Plan, other: Plan) -> str | None:
     """
     Name the first tier that differs, where one is proven and the other is better.
     """
-    values = {(tier.name, tier.band): tier.value for tier in other.tiers}
-    for tier in plan.tiers:
-        value = values.get((tier.name, tier.band), 0)
-        if tier.value != value:
-            is_better = (value > tier.value) == (tier.direction == "max")
-            text = f"{tier.name}: {tier.value}, and {value}"
-            return text if is_better and tier.proof == "proven" else None
-    return None
+    found = first_difference(plan, other)
+    if found is None or found.is_better or not found.is_proven:
+        return None
+    return f"{found.name}: {found.value}, and {found.other}"

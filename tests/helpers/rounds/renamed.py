@@ -13,7 +13,7 @@ def aged(document):
     Give every gang an age of its own, so that none comes first by its name.
     """
     document = deepcopy(document)
-    for at, gang in enumerate(document["given"]["gangs"]):
+    for at, gang in enumerate(document["given"].get("gangs", [])):
         gang["age"] = f"{AGES.get(gang.get('age'), 0) + at + 1}s"
     return document
 
