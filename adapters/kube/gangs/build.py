@@ -27,6 +27,7 @@ from models.gangs import FINISHED, Gang, PodPhase, Tree
 from models.neighbours import ALONE
 from models.why.reasons import Reason, Waiting
 
+_MOST_WARNINGS = 20
 _WAITING = (PodPhase.PENDING, PodPhase.GATED)
 _AS_WRITTEN = (
     Reason.INVALID_GANG,
@@ -91,7 +92,6 @@ class GangMaker:
 
         Of several faults the one of the first pod by name is told.
         """
-        key = group.claim.key
         able, held = self._without_held(group)
         staying = self._staying(able)
         gang, guest = self._gang(able, staying)
@@ -104,7 +104,7 @@ class GangMaker:
             warnings=(
                 *held,
                 *said_of(staying),
-                *(f"{key}: {each}" for each in group.claim.warnings),
+                *_warned(group.claim),
             ),
         )
 
@@ -331,6 +331,16 @@ def _or(said: int | None, plain: int | None) -> int | None:
 
 def _ago(since: int | None, now: int) -> int | None:
     return None if since is None else elapsed(since, now)
+
+
+def _warned(claim: Claim) -> Iterator[str]:
+    """
+    Say what is odd of a claim; nobody reads a thousand lines about one.
+    """
+    first, rest = claim.warnings[:_MOST_WARNINGS], claim.warnings[_MOST_WARNINGS:]
+    yield from (f"{claim.key}: {each}" for each in first)
+    if rest:
+        yield f"{claim.key}: {len(rest):,} more of these are not shown"
 
 
 def _invalid(group: Grouped) -> Iterator[str]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from adapters.kube.objects.fields import (
     FieldError,
     Json,
+    few,
     joined,
     mapping,
     records,
@@ -39,7 +40,9 @@ def amounts(
     be counted counts as the largest, and one by a name of ours as none.
     """
     found: Amounts = {}
-    for name, value in mapping(raw, key, place).items():
+    said = mapping(raw, key, place)
+    few(list(said), joined(place, key), _MOST_KINDS)
+    for name, value in said.items():
         where = joined(joined(place, key), name)
         if is_ours(name) and faults is not None:
             faults.append(f"{where}: {_OURS}")

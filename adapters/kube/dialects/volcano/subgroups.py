@@ -11,6 +11,7 @@ from adapters.kube.dialects.volcano.hyper_nodes import Tiers
 from adapters.kube.objects.fields import (
     FieldError,
     Json,
+    few,
     items,
     mapping,
     records,
@@ -21,6 +22,7 @@ from adapters.kube.objects.pod_record import PodRecord
 from models.topology import TopologyDemand
 
 _OPERATORS = frozenset({"In", "NotIn", "Exists", "DoesNotExist"})
+_MOST_POLICIES = 256
 
 
 def subgroups(
@@ -32,7 +34,8 @@ def subgroups(
     None where no policy needs any: then a policy changes nothing.  The second thing
     given is the leaf of every pod.
     """
-    policies = records(spec, "subGroupPolicy", "spec")
+    place = "spec.subGroupPolicy"
+    policies = few(records(spec, "subGroupPolicy", "spec"), place, _MOST_POLICIES)
     parts: list[Part] = []
     placed: dict[str, str] = {}
     for index, policy in enumerate(policies):

@@ -2,6 +2,8 @@
 Volcano's words, and those of the two systems that serve the same objects.
 """
 
+import json
+
 import pytest
 
 from adapters.kube.dialects.volcano.gangs import DIALECTS
@@ -117,6 +119,24 @@ REFUSED = {
 @pytest.mark.parametrize("spec", REFUSED)
 def test_what_cannot_be_obeyed_names_the_field(spec):
     assert REFUSED[spec] == refusal(claim(VOLCANO, group(spec)))
+
+
+LONG = {
+    "subGroupPolicy": (256, lambda n: [{"name": f"s{at}"} for at in range(n)]),
+    "minResources": (200, lambda n: {f"example.com/r{at}": "1" for at in range(n)}),
+}
+
+
+@pytest.mark.parametrize("word", LONG)
+def test_lists_longer_than_anybody_needs_are_refused(word):
+    most, make = LONG[word]
+    found, other = (
+        refusal(claim(VOLCANO, group(json.dumps({word: make(number)}))))
+        for number in (most + 1, most)
+    )
+
+    assert f"InvalidGang: spec.{word}: it has {most + 1} entries" in found
+    assert "entries" not in str(other)
 
 
 def test_a_gang_is_refused_for_itself_alone():
