@@ -41,8 +41,9 @@ def pages() -> list[Path]:
     """
     List every document, those at the top first.
     """
-    deeper = (p for name in _FOLDERS for p in (REPOSITORY / name).rglob("*.md"))
-    return [*sorted(REPOSITORY.glob("*.md")), *sorted(deeper)]
+    deeper = {p for name in _FOLDERS for p in (REPOSITORY / name).rglob("*.md")}
+    of_rooms = set(REPOSITORY.glob("*/README.md"))
+    return [*sorted(REPOSITORY.glob("*.md")), *sorted(deeper | of_rooms)]
 
 
 def name_of(page: Path) -> str:

@@ -56,11 +56,12 @@ def test_no_page_names_a_path_outside_the_repository(page):
 def test_every_file_that_a_page_names_exists(page):
     for span in code_spans(page):
         room, slash, _ = span.partition("/")
-        is_path = slash and room in ROOMS and re.fullmatch(r"[\w./*-]+", span)
-        if not is_path:
+        beside = span.endswith(".py") and (page.parent / room).is_dir()
+        is_path = slash and (beside or room in ROOMS)
+        if not is_path or not re.fullmatch(r"[\w./*-]+", span):
             continue
-        found = list(REPOSITORY.glob(span.rstrip("/")))
-        assert found, span
+        folders = [REPOSITORY, page.parent] if beside else [REPOSITORY]
+        assert any(list(folder.glob(span.rstrip("/"))) for folder in folders), span
 
 
 @pytest.mark.parametrize("page", LIVING, ids=name_of)
