@@ -165,7 +165,7 @@ class Loop:
             return
         self._tell(lambda to: to.planned(turn))
         if parts.memory.promises.repeats(plan):
-            parts.memory.planned(turn.snapshot, plan, turn.began)
+            parts.memory.passed_over(turn.snapshot, plan, turn.began)
             self._timing.quieten(turn.snapshot, turn.began, revision, None, plan)
         else:
             self._timing.quiet, self._acted_on = None, revision

@@ -2,7 +2,7 @@
 What is remembered of each gang, by name, and put beside what a snapshot says of it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import ceil
 from typing import Final
@@ -17,7 +17,6 @@ from models.gangs import (
     is_complete,
     running_pods,
 )
-from models.plan import Plan
 from models.receipt import Receipt
 from solver import is_live
 
@@ -50,11 +49,11 @@ class GangTable(dict[str, GangMemory]):
         """
         return self.setdefault(gang.key, GangMemory(born=now - gang.age, seen=now))
 
-    def begin(self, plan: Plan) -> None:
+    def begin(self, gangs: Iterable[str]) -> None:
         """
         Hear what is bound from now on, and shown as bound before it is.
         """
-        self._begun = {step.gang for step in plan.operations if step.op == "Bind"}
+        self._begun = set(gangs)
 
     def forget_all(self) -> None:
         """

@@ -94,7 +94,23 @@ class Memory:
 
     def planned(self, snapshot: Snapshot, plan: Plan, now: float) -> None:
         """
+        Note who was passed over and which places are promised, and what is begun.
+        """
+        self.passed_over(snapshot, plan, now)
+        self.gangs.begin(step.gang for step in plan.operations if step.op == "Bind")
+        self._stillness.planned(plan, now)
+        self._spared = {}
+        gangs = by_name(snapshot.gangs)
+        for step in leaving_for_others(plan):
+            held = self.gangs.of(gangs[step.gang], now)
+            self._spared.setdefault(step.gang, held.evicted_at)
+            held.evicted_at, held.halved = now, held.halved or step.op == "Evict"
+
+    def passed_over(self, snapshot: Snapshot, plan: Plan, now: float) -> None:
+        """
         Note who was passed over, and which places are promised.
+
+        Of a plan that begins nothing it is all there is: one may be under way still.
         """
         passed = {
             line.name
@@ -117,16 +133,16 @@ class Memory:
         starting = {line.name for line in plan.gangs if line.state == "Starting"}
         for key in starting & (self.gangs.keys() | lenders.keys()):
             self.gangs.of(gangs[key], now).lent_by = lenders.get(key, ())
-        self.gangs.begin(plan)
         self.held.note(plan.held, now)
         self._holds.planned(plan.paid_holds(), now)
         self.promises.planned(snapshot, plan, now)
-        self._stillness.planned(plan, now)
+
+    def broke_off(self) -> None:
+        """
+        Hear that carrying a plan out broke: nobody will say what was done of it.
+        """
+        self.gangs.begin(())
         self._spared = {}
-        for step in leaving_for_others(plan):
-            held = self.gangs.of(gangs[step.gang], now)
-            self._spared.setdefault(step.gang, held.evicted_at)
-            held.evicted_at, held.halved = now, held.halved or step.op == "Evict"
 
     def carried_out(
         self, snapshot: Snapshot, receipts: Sequence[Receipt], now: float

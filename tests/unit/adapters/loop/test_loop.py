@@ -2,6 +2,7 @@
 What a loop does in a round: plan, carry out, remember.
 """
 
+from adapters.loop.memory.gang_memory import GangMemory
 from models.why.reasons import Reason, Waiting
 from tests.helpers.build import gang, nodes, snapshot
 from tests.unit.adapters.loop.playing import RUNS, WAITS, break_off
@@ -155,3 +156,36 @@ def test_what_is_remembered_is_kept_also_where_each_look_finds_something_to_do(p
         kept.append(play.sink.remembered)
 
     assert [0, 1, 2, 3, 4] == kept
+
+
+def test_a_round_with_nothing_to_do_leaves_what_is_under_way_as_it_is(play):
+    memory, now = play.parts.memory, play.time.now
+    play.source.change(aged(0))
+    memory.gangs["default/g"] = GangMemory(born=now, seen=now, waited=500.0)
+    play.sink.go.clear()
+    play.sink.result = "refused"
+    play.step()
+    for seconds in (20, 40):  # it is shown as bound before it is
+        play.time.now = now + seconds
+        play.source.change(aged(seconds, running=["n0", "n0"]))
+        play.step()
+    play.finish()
+    play.source.change(aged(40))
+    play.step()
+
+    assert 500.0 == memory.gangs["default/g"].waited
+
+
+def test_what_broke_while_it_was_carried_out_is_under_way_no_longer(play):
+    memory, now = play.parts.memory, play.time.now
+    play.source.change(aged(0))
+    memory.gangs["default/g"] = GangMemory(born=now, seen=now, waited=500.0)
+    break_off(play, ValueError("broken"))
+    play.source.change(aged(0, running=["n0", "n0"]))
+    play.step()
+
+    assert 0.0 == memory.gangs["default/g"].waited
+
+
+def aged(seconds, **fields):
+    return snapshot(nodes(1), [gang("g", minimum=2, age=seconds, **fields)])
