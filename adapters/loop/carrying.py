@@ -66,7 +66,7 @@ class Carrying:
         if not running.went_well:
             self.drop("the plan before it did not go as planned")
         if running.error is not None:
-            self.parts.memory.broke_off()
+            self.parts.memory.gangs.break_off()
             self.tell(lambda to: to.dropped(running.turn, "carrying it out broke"))
 
     def drop(self, why: str) -> None:

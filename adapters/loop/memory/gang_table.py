@@ -2,7 +2,7 @@
 What is remembered of each gang, by name, and put beside what a snapshot says of it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 from typing import Final
@@ -10,6 +10,7 @@ from typing import Final
 from adapters.loop.memory.gang_memory import GangMemory
 from adapters.loop.memory.held_gangs import HoldMemory
 from adapters.loop.memory.promises import Promise
+from adapters.loop.memory.unchanged import leaving_for_others
 from adapters.machine.backoff import Backoff
 from models.gangs import (
     Gang,
@@ -17,6 +18,7 @@ from models.gangs import (
     is_complete,
     running_pods,
 )
+from models.plan import Plan
 from models.receipt import Receipt
 from solver import is_live
 
@@ -42,6 +44,7 @@ class GangTable(dict[str, GangMemory]):
         self._holds = holds
         self._begun: set[str] = set()
         self._held: set[str] = set()
+        self._spared: dict[str, float | None] = {}
 
     def of(self, gang: Gang, now: float) -> GangMemory:
         """
@@ -49,18 +52,45 @@ class GangTable(dict[str, GangMemory]):
         """
         return self.setdefault(gang.key, GangMemory(born=now - gang.age, seen=now))
 
-    def begin(self, gangs: Iterable[str]) -> None:
+    def begin(self, plan: Plan, gangs: Mapping[str, Gang], now: float) -> None:
         """
-        Hear what is bound from now on, and shown as bound before it is.
+        Hear what is bound from now on, and shown as bound before it is, and who leaves.
         """
-        self._begun = set(gangs)
+        self._begun = {step.gang for step in plan.operations if step.op == "Bind"}
+        self._spared = {}
+        for step in leaving_for_others(plan):
+            held = self.of(gangs[step.gang], now)
+            self._spared.setdefault(step.gang, held.evicted_at)
+            held.evicted_at, held.halved = now, held.halved or step.op == "Evict"
+
+    def leaves(self, gang: Gang, now: float) -> None:
+        """
+        Hear that a pod of a gang was let go.
+        """
+        self.of(gang, now).evicted_at = now
+        self._spared.pop(gang.key, None)
+
+    def spare(self) -> None:
+        """
+        Forget that gangs had to leave of which nobody was let go.
+        """
+        for key in self._spared.keys() & self.keys():
+            self[key].evicted_at = self._spared[key]
+        self._spared = {}
+
+    def break_off(self) -> None:
+        """
+        Hear that carrying a plan out broke: nobody will say what was done of it.
+        """
+        self._begun, self._spared = set(), {}
 
     def forget_all(self) -> None:
         """
         Know of no gang.
         """
         self.clear()
-        self._begun, self._held = set(), set()
+        self.break_off()
+        self._held = set()
 
     def made_to_leave(self) -> dict[str, float]:
         """

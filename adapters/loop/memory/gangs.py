@@ -17,7 +17,7 @@ from adapters.loop.memory.held_gangs import HoldMemory
 from adapters.loop.memory.promises import Promise, Promises
 from adapters.loop.memory.refused_exits import RefusedExits
 from adapters.loop.memory.start_memory import StartMemory
-from adapters.loop.memory.unchanged import Stillness, leaving_for_others
+from adapters.loop.memory.unchanged import Stillness
 from adapters.loop.memory.used_so_far import UsageMemory
 from models.gangs import Gang, is_complete
 from models.memory.aged_gangs import by_name, places_of, replaced, still
@@ -59,7 +59,6 @@ class Memory:
         self.gangs = GangTable(stale_after, self._holds)
         self._usage = UsageMemory(half_life)
         self._stillness = Stillness()
-        self._spared: dict[str, float | None] = {}
 
     def applied(self, snapshot: Snapshot, now: float) -> Snapshot:
         """
@@ -97,14 +96,8 @@ class Memory:
         Note who was passed over and which places are promised, and what is begun.
         """
         self.passed_over(snapshot, plan, now)
-        self.gangs.begin(step.gang for step in plan.operations if step.op == "Bind")
+        self.gangs.begin(plan, by_name(snapshot.gangs), now)
         self._stillness.planned(plan, now)
-        self._spared = {}
-        gangs = by_name(snapshot.gangs)
-        for step in leaving_for_others(plan):
-            held = self.gangs.of(gangs[step.gang], now)
-            self._spared.setdefault(step.gang, held.evicted_at)
-            held.evicted_at, held.halved = now, held.halved or step.op == "Evict"
 
     def passed_over(self, snapshot: Snapshot, plan: Plan, now: float) -> None:
         """
@@ -137,13 +130,6 @@ class Memory:
         self._holds.planned(plan.paid_holds(), now)
         self.promises.planned(snapshot, plan, now)
 
-    def broke_off(self) -> None:
-        """
-        Hear that carrying a plan out broke: nobody will say what was done of it.
-        """
-        self.gangs.begin(())
-        self._spared = {}
-
     def carried_out(
         self, snapshot: Snapshot, receipts: Sequence[Receipt], now: float
     ) -> None:
@@ -161,13 +147,10 @@ class Memory:
                 if receipt.result != "done":
                     self.promises.void((step.gang, *step.beneficiaries))
                 elif step.rule != "stale":
-                    self.gangs.of(gangs[step.gang], now).evicted_at = now
-                    self._spared.pop(step.gang, None)
+                    self.gangs.leaves(gangs[step.gang], now)
             if receipt.result not in {"done", "held"}:
                 self._stillness.broken()
-        for key, before in self._spared.items():
-            self.gangs.of(gangs[key], now).evicted_at = before  # nobody of it left
-        self._spared = {}
+        self.gangs.spare()
         for key, mine in binds.items():
             for promise in self.gangs.bound(gangs[key], mine, now):
                 self.promises.hold(promise)
@@ -232,7 +215,7 @@ class Memory:
                 self.gangs[key] = GangMemory(**known(said), seen=now)
             else:
                 lost += 1
-        self._stillness, self._spared = Stillness(), {}
+        self._stillness = Stillness()
         lost += not self._stillness.restore(document.get("unchanged"))
         self.held = HeldTime()
         self.held.restore({**document.get("held", {}), "gpus": 0})
