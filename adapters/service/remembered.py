@@ -47,7 +47,7 @@ def with_memory(seen: Seen, here: Followed) -> Seen:
     now = time.time()
     queues = usage.applied(seen.snapshot.queues, now)
     held, holds = HeldTime(), HoldMemory()
-    held.restore(kept.get("held", {}))
+    held.restore(kept.get("held"), held_on=True)
     holds.restore(kept.get("holds"), held_on=True)
     return replace(
         seen,

@@ -4,8 +4,9 @@ What is remembered of one gang, and how that is written.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from math import isfinite
 from typing import Any, Final
+
+_LARGEST: Final = 1e12
 
 
 @dataclass(slots=True)
@@ -97,10 +98,20 @@ def known(said: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(blank, tuple):
             fits = isinstance(value, list) and all(isinstance(x, str) for x in value)
             value = tuple(value) if fits else value
-        elif isinstance(blank, bool) or not isinstance(value, int | float):
-            fits = isinstance(value, bool) and isinstance(blank, bool)
+        elif isinstance(blank, bool):
+            fits = isinstance(value, bool)
         else:
-            fits = not isinstance(value, bool) and isfinite(value)
+            value = as_number(value)
+            fits = value is not None
         if fits:
             found[word] = int(value) if word == "failures" else value
     return found
+
+
+def as_number(said: object) -> float | None:
+    """
+    Read a number that was kept; none where it is none, or far from any that we write.
+    """
+    if isinstance(said, bool) or not isinstance(said, int | float):
+        return None
+    return float(said) if -_LARGEST < said < _LARGEST else None

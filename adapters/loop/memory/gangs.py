@@ -10,7 +10,13 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.loop.memory.ended_gangs import EndedGangs
-from adapters.loop.memory.gang_memory import GangMemory, importance, known, plain
+from adapters.loop.memory.gang_memory import (
+    GangMemory,
+    as_number,
+    importance,
+    known,
+    plain,
+)
 from adapters.loop.memory.gang_table import GangTable
 from adapters.loop.memory.held import HeldTime
 from adapters.loop.memory.held_gangs import HoldMemory
@@ -206,8 +212,7 @@ class Memory:
         what it does not say has a default.
         """
         gangs, promises = document.get("gangs"), document.get("promises")
-        led = document.get("first_led")
-        self.first_led = float(led) if isinstance(led, int | float) else None
+        self.first_led = as_number(document.get("first_led"))
         self.gangs.forget_all()
         lost = 0
         for key, said in gangs.items() if isinstance(gangs, Mapping) else ():
@@ -218,7 +223,7 @@ class Memory:
         self._stillness = Stillness()
         lost += not self._stillness.restore(document.get("unchanged"))
         self.held = HeldTime()
-        self.held.restore({**document.get("held", {}), "gpus": 0})
+        lost += not self.held.restore(document.get("held"))
         lost += not self._usage.restore(document.get("usage"))
         lost += not self._holds.restore(document.get("holds"))
         lost += not self._ended.restore(document)

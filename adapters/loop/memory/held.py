@@ -4,11 +4,23 @@ Held time: the GPU-seconds that idled for heads while work waited that fits.
 Counted by quarters of an hour, so that a day of it is kept in a hundred numbers.
 """
 
-from collections.abc import Mapping
 from math import ceil
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, ValidationError
 
 SLOT = 900
+_Finite = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class _StoredHeld(BaseModel):
+    """
+    What was kept; fields of another version are passed by.
+    """
+
+    gpus: Annotated[int, Field(ge=0)] = 0
+    since: _Finite = 0.0
+    slots: dict[int, _Finite] = {}
 
 
 class HeldTime:
@@ -64,11 +76,19 @@ class HeldTime:
         slots = {str(slot): round(sum_) for slot, sum_ in sorted(self._slots.items())}
         return {"gpus": self._gpus, "since": self._since, "slots": slots}
 
-    def restore(self, document: Mapping[str, Any]) -> None:
+    def restore(self, document: object, *, held_on: bool = False) -> bool:
         """
-        Take what was kept, in place of what we remember.
+        Take what was kept, and tell whether it can be read: else nothing idled.
+
+        Unless they were ``held_on``, no nodes were held since.
         """
-        self._gpus = document.get("gpus", 0)
-        self._since = document.get("since", 0.0)
-        slots = document.get("slots", {})
-        self._slots = {int(slot): float(sum_) for slot, sum_ in slots.items()}
+        self._gpus, self._since, self._slots = 0, 0.0, {}
+        if document is None:
+            return True
+        try:
+            read = _StoredHeld.model_validate(document)
+        except ValidationError:
+            return False
+        self._gpus = read.gpus if held_on else 0
+        self._since, self._slots = read.since, dict(read.slots)
+        return True

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, TypeVar
 
+from adapters.loop.memory.gang_memory import as_number
 from models.devices.gpu_parts import GpuDevice
 from models.gangs import Gang, Group, Pod, PodPhase, PodSet, Tree, pod_sets
 from models.memory.aged_gangs import places_of, replaced
@@ -199,7 +200,7 @@ def _promise(gang: str, pod: str, node: str, more: Mapping[Any, object]) -> Prom
         node=node,
         uid=uid if isinstance(uid, str) else None,
         requests=pairs_in(requests, str),
-        until=float(until) if isinstance(until, int | float) else 0.0,
+        until=as_number(until) or 0.0,
         devices=pairs_in(more.get("devices"), int),
     )
 

@@ -49,7 +49,8 @@ _Place = Annotated[int, Field(strict=True, ge=0, le=3)]
 _Started = tuple[_Place, _Place, list[tuple[_Bin, _Count]]]
 _Seconds = Annotated[int, Field(strict=True, ge=1)]
 _Said = Annotated[list[_Seconds], Field(max_length=3)]
-_Note = tuple[str, float, _Seconds, _Place, _Place, _Said]
+_Moment = Annotated[float, Field(allow_inf_nan=False)]
+_Note = tuple[str, _Moment, _Seconds, _Place, _Place, _Said]
 _Level = Annotated[float, Field(ge=LEAST_LEVEL, le=MOST_LEVEL)]
 _Levels = tuple[_Place, _Place, tuple[_Level, _Level, _Level]]
 _Hour = tuple[str, Annotated[int, Field(strict=True, ge=0)], _Count]
@@ -61,7 +62,7 @@ class _KeptStarts:
     What is kept over a restart, as it is written.
     """
 
-    since: float
+    since: _Moment
     started: list[_Started]
     late: list[_Started]
     levels: list[_Levels]

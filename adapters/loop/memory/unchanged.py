@@ -149,7 +149,7 @@ class _StoredState(BaseModel):
     What was kept; fields of another version are passed by.
     """
 
-    since: float
+    since: float = Field(allow_inf_nan=False)
     told: dict[str, StrictInt]
     there: str
     budgets: dict[str, tuple[str, StrictInt]]
