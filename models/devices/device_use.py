@@ -6,10 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from models.devices.gpu_parts import WHOLE, GpuDevice, GpuPart
-from models.devices.mig_profiles import MIG_MODELS, Sliced, starts_for
+from models.devices.mig_profiles import MIG_MODELS, SLICES, Sliced, starts_for
 from models.devices.typical_pods import TypicalPod
-
-SLICES = 8
 
 
 @dataclass(frozen=True, slots=True, order=True)

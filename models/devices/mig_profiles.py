@@ -9,6 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+SLICES = 8
+"""
+The memory slices of a device; models with fewer never use the last ones.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class MigProfile:

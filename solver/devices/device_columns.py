@@ -20,12 +20,11 @@ from models.devices.gpu_parts import (
     num_devices,
     part_of,
 )
-from models.devices.mig_profiles import MIG_MODELS, Sliced
+from models.devices.mig_profiles import MIG_MODELS, SLICES, Sliced
 from models.gangs import ON_A_NODE, Gang, Pod, pod_sets
 from models.nodes import Node
 from models.resources import GPU
 from solver.devices.device_states import DeviceStates
-from solver.devices.packing_items import SLICES
 
 Ints = NDArray[np.int64]
 MIG = "mig"

@@ -6,9 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from models.devices.gpu_parts import WHOLE
-from models.devices.mig_profiles import MIG_MODELS, Sliced, starts_for
-
-SLICES = 8
+from models.devices.mig_profiles import MIG_MODELS, SLICES, Sliced, starts_for
 
 
 class SharedBin(NamedTuple):

@@ -25,7 +25,7 @@ from models.devices.gpu_counts import (
     written_name,
     written_request,
 )
-from models.gangs import Group, PodPhase, PodSet, Tree
+from models.gangs import Group, PodPhase, Tree, pod_sets
 from models.nodes import Node
 from models.plan import TierResult
 from models.resources import is_worth_nothing
@@ -297,7 +297,7 @@ def _places(row: GangRow) -> list[str]:
     Say how many pods are on each node, those that leave told apart.
     """
     counts: dict[str, Counter[str]] = {}
-    for leaf in _leaves(row.gang.tree):
+    for leaf in pod_sets(row.gang.tree):
         for pod in leaf.pods:
             if pod.node is not None:
                 counts.setdefault(pod.node, Counter())[pod.phase.value.lower()] += 1
@@ -309,14 +309,6 @@ def _places(row: GangRow) -> list[str]:
     ]
     table = Table(("NODE", "PODS"), rows[:_SHOWN])
     return ["", *table.lines(), *_more(len(rows))]
-
-
-def _leaves(tree: Tree) -> Iterable[PodSet]:
-    if isinstance(tree, PodSet):
-        yield tree
-        return
-    for child in tree.children:
-        yield from _leaves(child)
 
 
 def _parts(tree: Tree, depth: int) -> Iterable[tuple[str, ...]]:

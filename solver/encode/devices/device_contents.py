@@ -13,7 +13,8 @@ from functools import lru_cache
 from itertools import pairwise
 
 from models.devices.gpu_parts import WHOLE
-from solver.devices.packing_items import SLICES, Bin, Item, SharedBin
+from models.devices.mig_profiles import SLICES
+from solver.devices.packing_items import Bin, Item, SharedBin
 from solver.devices.part_places import NodeDevices, PartItem, Sort
 from solver.effort.cp_sat import cp_model
 from solver.encode.capacity_rows import CapacityRow

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from models.devices.gpu_parts import num_devices
-from models.devices.mig_profiles import MIG_MODELS
+from models.devices.mig_profiles import MIG_MODELS, SLICES
 from models.resources import GPU
 from solver.devices.device_columns import (
     COUNTED,
@@ -18,7 +18,7 @@ from solver.devices.device_columns import (
     WHOLE_GPU,
     sharer,
 )
-from solver.devices.packing_items import SLICES, Instance, Item, fresh_share, takes
+from solver.devices.packing_items import Instance, Item, fresh_share, takes
 from solver.devices.part_places import NodeDevices
 from solver.devices.part_room import PartRoom
 from solver.effort.cp_sat import cp_model
