@@ -4,6 +4,7 @@ Places that an earlier round promised to pods: reserved, moved, or begun and not
 They reach planning as reserved pods; planning binds them, keeps them, or lets them go.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, TypeVar
@@ -103,16 +104,7 @@ class Promises:
         """
         Hold what a plan promises, and of what it does not repeat only moves under way.
         """
-        taken = {
-            (step.gang, step.node)
-            for step in plan.operations
-            if step.op in {"Bind", "Reserve"}
-        }
-        under_way = {
-            pod: held
-            for pod, held in self._held.items()
-            if held.is_moving(now) and (held.gang, held.node) not in taken
-        }
+        under_way = dict(self._under_way(plan, now))
         made = {
             step.pod: Promise.of(step)
             for step in plan.operations
@@ -132,6 +124,25 @@ class Promises:
             for pod, step in moves.items()
         }
         self._held = {**under_way, **moved, **made}
+
+    def _under_way(self, plan: Plan, now: float) -> Iterator[tuple[str, Promise]]:
+        """
+        Walk the moves that a plan gives nobody's place yet: one for each pod it places.
+        """
+        places = {
+            step.pod: (step.gang, step.node)
+            for step in plan.operations
+            if step.op in {"Bind", "Reserve"}
+        }
+        taken = Counter(places.values())
+        for pod, held in sorted(self._held.items(), key=lambda it: it[0] not in places):
+            at = places.get(pod, (held.gang, held.node))
+            if not held.is_moving(now):
+                continue
+            if not taken[at]:
+                yield pod, held
+            else:
+                taken[at] -= 1
 
     def applied(self, snapshot: Snapshot, now: float) -> Snapshot:
         """

@@ -380,3 +380,17 @@ def test_a_promise_keeps_the_devices_of_a_part_through_a_restart():
     (pod,) = again.applied(given, 0.0).gangs[0].tree.pods
     assert 0 == lost
     assert ("n0", step.devices) == (pod.node, pod.devices)
+
+
+@pytest.mark.parametrize("first", ["g-0", "g-1", "g-x7f"])
+def test_of_two_pods_moved_to_one_node_the_second_keeps_its_place(first):
+    memory = Memory()
+    runs = gang("g", minimum=2, running=["n0", "n0"], gpus=3)
+    moves = [bind(f"g-{i}", "n1", op="Move", source="n0") for i in (0, 1)]
+    memory.planned(snapshot(nodes(2), [runs]), plan(*moves), NOW)
+    memory.planned(snapshot(nodes(2), [runs]), plan(bind(first, "n1")), NOW + 1)
+    leaves = gang("g", minimum=2, running=["n1"], terminating=["n0"], gpus=3)
+    held = memory.applied(snapshot(nodes(2), [leaves]), NOW + 2).nodes[1]
+
+    assert 1 == len(memory.promises)
+    assert 3 == held.used["nvidia.com/gpu"]
