@@ -15,6 +15,16 @@ from models.resources import Resources
 from models.topology import TopologyDemand
 from models.why.reasons import Waiting
 
+MOST_PODS = 1_000_000
+"""
+The most pods that are read at once: of a gang, of a round, on a node.
+"""
+
+MOST_LEAVES = 2_000
+"""
+The most leaves of one gang.
+"""
+
 
 class PodPhase(StrEnum):
     """

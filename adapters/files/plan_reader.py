@@ -9,10 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from adapters.files.bulk import MOST_FAULTS, Bulk, and_more
 from adapters.files.checking.problems import Fault, located, schema_faults
-from adapters.files.checking.sizes import MOST_GANGS, MOST_PODS
+from adapters.files.checking.sizes import MOST_GANGS
 from adapters.files.text import looks_like_json, parse_text, read_text
 from models.devices.gpu_parts import DeviceAmounts, GpuDevice
 from models.errors import InputRejectedError, PlanFileError, Problem
+from models.gangs import MOST_PODS
 from models.plan import (
     FailedTry,
     Fallback,

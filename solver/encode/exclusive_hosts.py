@@ -2,13 +2,9 @@
 Exclusive hosts: no two pods of a gang on one node.
 """
 
+from models.gangs import MOST_PODS
 from solver.encode.capacity_rows import CapacityRow, row_of
 from solver.problem.problem import Problem
-
-MOST_PODS = 1_000_000
-"""
-No node holds more pods than this; no file may have more.
-"""
 
 
 def host_rows(problem: Problem, shapes: tuple[int, ...], num: int) -> list[CapacityRow]:

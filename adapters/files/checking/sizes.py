@@ -7,14 +7,12 @@ from collections.abc import Iterator, Mapping
 from adapters.files.checking.gang_checks import leaves_of
 from adapters.files.checking.problems import Fault, Path
 from models.documents.scenario import Given
-from models.gangs import pod_sets
+from models.gangs import MOST_LEAVES, MOST_PODS, pod_sets
 from models.resources import LARGEST_TOTAL, add, format_quantity
 from models.snapshot import Snapshot
 
 MOST_NODES = 200_000
 MOST_GANGS = 200_000
-MOST_PODS = 1_000_000
-MOST_LEAVES = 2_000
 MOST_QUEUES = 10_000
 MOST_RESOURCES = 256
 

@@ -21,6 +21,7 @@ from adapters.kube.objects.fields import (
     whole,
 )
 from adapters.kube.objects.pod_record import PodRecord
+from models.gangs import MOST_PODS
 from models.why.reasons import Reason, Waiting
 
 SYSTEM_CLASSES: Mapping[str, int] = {
@@ -35,10 +36,6 @@ KOORDINATOR_CLASSES: Mapping[str, int] = {
 }
 """
 What Koordinator installs, for manifests without it.
-"""
-MOST_PODS = 1_000_000
-"""
-The most pods that one gang may need.
 """
 MOST_NUMBER = 2**31 - 1
 """

@@ -25,6 +25,8 @@ from adapters.kube.objects.object_names import is_label
 from models.errors import PhalanxError
 from models.gangs import (
     FINISHED,
+    MOST_LEAVES,
+    MOST_PODS,
     ON_A_NODE,
     Group,
     MatchPolicy,
@@ -36,8 +38,6 @@ from models.gangs import (
 from models.neighbours import ALONE
 from models.why.reasons import Reason, Waiting
 
-MOST_LEAVES = 2_000
-MOST_PODS = 1_000_000
 _ENDED_TOO = frozenset({PodPhase.RUNNING, PodPhase.SUCCEEDED})
 _COUNTED = {
     MatchPolicy.ONLY_WAITING: frozenset[PodPhase](),
