@@ -101,8 +101,10 @@ class GangTable(dict[str, GangMemory]):
 
     def forget_unseen(self, now: float) -> None:
         """
-        Forget gangs that nobody has seen for long.
+        Forget gangs that nobody has seen for long; a clock may be set back meanwhile.
         """
+        for held in self.values():
+            held.seen = min(held.seen, now)
         late = now - _FORGOTTEN_AFTER
         for key in [key for key, held in self.items() if held.seen < late]:
             del self[key]
@@ -191,7 +193,7 @@ class GangTable(dict[str, GangMemory]):
         if not failed:
             held.failures, held.again_at, held.halved = 0, 0.0, False
             return []
-        held.halved = len(failed) < len(receipts)
+        held.halved = held.halved or len(failed) < len(receipts)
         again: list[Promise] = []
         tried = {receipt.result for receipt in failed}
         if "refused" in tried or (held.failures and "again" in tried):

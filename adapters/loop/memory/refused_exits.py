@@ -49,9 +49,8 @@ class RefusedExits:
                 self._kept[key] = failures, until
             elif "done" in found:
                 self._kept.pop(key, None)
-        late = now - 2 * EXIT_BACKOFF.longest
-        for key in [key for key, (_, until) in self._kept.items() if until < late]:
-            del self._kept[key]
+        kept, longest = self._kept.items(), EXIT_BACKOFF.longest
+        self._kept = {k: x for k, x in kept if -2 * longest <= x[1] - now <= longest}
 
     def applied(self, snapshot: Snapshot, now: float) -> Snapshot:
         """
