@@ -155,7 +155,10 @@ class IntentStore:
                 self.is_lost = error.is_lost
                 raise
             except AnswerError as error:
-                if error.status not in _TOO_LARGE or self._limit <= _SMALLEST:
+                if error.status not in _TOO_LARGE:
+                    raise
+                if self._limit <= _SMALLEST:
+                    self._limit = form.LIMIT  # it is not the size that is refused
                     raise
                 self._limit //= 2  # a server may take less than it does by default
                 _log.warning(
