@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from solver.fallback import NOBODY_LEAVES as NOBODY_LEAVES
     from solver.fallback import decide_or_fall_back as decide_or_fall_back
     from solver.next_round import next_moment as next_moment
-    from solver.next_snapshot import NOT_CHOSEN as NOT_CHOSEN
     from solver.next_snapshot import carry_out as carry_out
     from solver.next_snapshot import is_live as is_live
+    from solver.next_snapshot import not_chosen as not_chosen
     from solver.plan.plan import VERSION as VERSION
     from solver.plan.plan import versions as versions
     from solver.problem.gang_state import has_ended as has_ended
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 _ROOMS = {
     "fallback": ("NOBODY_LEAVES", "decide_or_fall_back"),
     "next_round": ("next_moment",),
-    "next_snapshot": ("NOT_CHOSEN", "carry_out", "is_live"),
+    "next_snapshot": ("carry_out", "is_live", "not_chosen"),
     "plan.plan": ("VERSION", "versions"),
     "problem.gang_state": ("has_ended", "least_pods", "satisfied_after", "standing"),
     "problem.pod_counts": ("beyond_quotas",),

@@ -21,13 +21,13 @@ from models.gangs import (
     is_complete,
     running_pods,
 )
-from models.plan import Operation, Plan
+from models.plan import GangLine, Operation, Plan
 from models.snapshot import Snapshot
 from models.why.reasons import Reason
 from solver.problem.gang_state import standing
 
 _GONE = frozenset({"Evict", "Move"})
-NOT_CHOSEN = frozenset(
+_NOT_CHOSEN = frozenset(
     {
         Reason.QUOTA_LIMIT_REACHED,
         Reason.PREEMPTION_PROTECTED,
@@ -42,14 +42,14 @@ Reasons of gangs that are ready.
 """
 
 
-def _passed_over(plan: Plan) -> set[str]:
+def not_chosen(lines: Iterable[GangLine]) -> set[str]:
     """
-    Name the gangs that others were chosen before.
+    Name the gangs of some lines of a plan that others were chosen before.
     """
     return {
         line.name
-        for line in plan.gangs
-        if line.waiting is not None and line.waiting.reason in NOT_CHOSEN
+        for line in lines
+        if line.waiting is not None and line.waiting.reason in _NOT_CHOSEN
     }
 
 
@@ -70,7 +70,7 @@ def carry_out(snapshot: Snapshot, plan: Plan, seconds: int) -> Snapshot:
     )
     leave = [step for step in plan.operations if step.op in _GONE]
     gone = Counter(step.gang for step in leave if step.rule != "stale")
-    passed = _passed_over(plan)
+    passed = not_chosen(plan.gangs)
     told = {step.gang for step in plan.operations} | passed | later.holds.keys()
     gangs = tuple(
         gang

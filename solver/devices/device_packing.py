@@ -12,7 +12,15 @@ from typing import NamedTuple
 
 from models.devices.gpu_parts import WHOLE
 from solver.devices.packing_bounds import least_opened, most_by_weight
-from solver.devices.packing_items import Bin, DeviceShare, Item, Wanted, put, takes
+from solver.devices.packing_items import (
+    Bin,
+    DeviceShare,
+    Item,
+    Wanted,
+    fullest,
+    put,
+    takes,
+)
 from solver.devices.packing_search import PackingSearch
 
 NO_DEVICE = 1 << 20
@@ -91,9 +99,7 @@ def _by_fit(bins: Sequence[Bin], fresh: Bin, wanted: Sequence[Wanted]) -> _Runs:
     for one in wanted:
         rest = one.number
         while rest:
-            fitting = [at for at, device in enumerate(left) if takes(device, one.item)]
-            fitting.sort(key=lambda at: (left[at].room, at))
-            chosen = fitting[: one.devices]
+            chosen = fullest(left, one.item, one.devices)
             opened = one.devices - len(chosen)
             chosen += range(len(left), len(left) + opened)
             left += [fresh] * opened

@@ -2,6 +2,7 @@
 What is left of the devices of a node, and what pods take of them.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -140,6 +141,14 @@ def takes(device: Bin, item: Item) -> int:
     Count the equal items that a device takes.
     """
     return device.takes(item)  # type: ignore[arg-type]
+
+
+def fullest(devices: Sequence[Bin], item: Item, most: int) -> list[int]:
+    """
+    List the fullest devices that take an item, at most so many.
+    """
+    fitting = (at for at, device in enumerate(devices) if takes(device, item))
+    return sorted(fitting, key=lambda at: (devices[at].room, at))[:most]
 
 
 def fresh_share(memory: int) -> SharedBin:

@@ -76,8 +76,6 @@ def letting_go(problem: Problem, keys: Collection[str]) -> Problem:
         stuck=tuple(state for state in problem.stuck if state.key not in keys),
         frozen=replace(problem.frozen, stale=problem.frozen.stale.union(keys)),
         units=tuple(
-            unit
-            for unit in problem.units
-            if not any(state.key in keys for state in unit.states)
+            u for u in problem.units if not any(s.key in keys for s in u.states)
         ),
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from models.resources import GPU
-from solver.devices.packing_items import Bin, put, takes
+from solver.devices.packing_items import Bin, fullest, put
 from solver.devices.part_places import NodeDevices, PartItem
 from solver.encode.devices.device_contents import class_devices
 from solver.encode.node_classes import NodeClass
@@ -120,9 +120,7 @@ class FilledNode:
         devices = self.equal.devices
         assert devices is not None
         sort, bins = devices.sorts[part.sort], self._bins[part.sort]
-        fitting = [at for at, one in enumerate(bins) if takes(one, part.item)]
-        fitting.sort(key=lambda at: (bins[at].room, at))
-        chosen = fitting[: part.devices]
+        chosen = fullest(bins, part.item, part.devices)
         opened = part.devices - len(chosen)
         if opened:
             had = len(bins) - len(sort.bins)

@@ -34,7 +34,7 @@ from solver.hold.ends import ends_of
 from solver.hold.heads import heads_of
 from solver.hold.held_nodes import surely_held
 from solver.next_round import protection
-from solver.next_snapshot import NOT_CHOSEN, carry_out
+from solver.next_snapshot import carry_out, not_chosen
 from solver.place.place_gang import place_gang, place_surplus, place_unit
 from solver.place.round_state import RoundState
 from solver.problem.leaving_pods import Exit
@@ -201,11 +201,7 @@ class StartsAsked:
         """
         Give of each gang that is ready and waits what starts up to it in its queue.
         """
-        waits = {
-            line.name
-            for line in self._lines.values()
-            if line.waiting is not None and line.waiting.reason in NOT_CHOSEN
-        }
+        waits = not_chosen(self._lines.values())
         return lines_of(x for x in self._problem.snapshot.gangs if x.key in waits)
 
     @cached_property

@@ -3,7 +3,7 @@ What is free of the devices of all nodes, found again only where somebody came o
 """
 
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +13,7 @@ from adapters.kube.claims.device_items import Item
 from adapters.kube.claims.device_matching import DeviceMatching
 from adapters.kube.claims.device_pools import Pool, Pools
 from adapters.kube.claims.device_reader import Device, DeviceName
-from adapters.kube.claims.device_requests import HeldDevice
+from adapters.kube.claims.device_requests import DeviceClaim, HeldDevice
 from adapters.kube.claims.given_back import Holder, HoldersGone, given_back
 from adapters.kube.claims.gpu_shares import shares_had, shares_of, told_of_choices
 from adapters.kube.claims.node_bins import DevicesOfNode, NodeBin
@@ -234,3 +234,17 @@ class FreeDevices:
 
 def _sorted(items: Iterable[Item]) -> tuple[Item, ...]:
     return tuple(sorted(items, key=lambda item: (str(item), repr(item))))
+
+
+def given_twice(
+    free: FreeDevices, claims: Mapping[str, DeviceClaim]
+) -> dict[DeviceName, list[str]]:
+    """
+    Name the devices of which claims have more than there is, with these claims.
+    """
+    had: dict[DeviceName, list[str]] = {}
+    for key, claim in claims.items():
+        for each in claim.held or ():
+            had.setdefault(each.device, []).append(key)
+    held = (each for claim in claims.values() for each in claim.held or ())
+    return {name: had[name] for name in free.overdrawn(held)}

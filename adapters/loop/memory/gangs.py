@@ -32,7 +32,7 @@ from models.memory.start_record import lines_of
 from models.plan import Plan
 from models.receipt import Receipt
 from models.snapshot import Snapshot
-from solver import NOT_CHOSEN, beyond_quotas
+from solver import beyond_quotas, not_chosen
 
 
 class Memory:
@@ -111,19 +111,14 @@ class Memory:
 
         Of a plan that begins nothing it is all there is: one may be under way still.
         """
-        passed = {
-            line.name
-            for line in plan.gangs
-            if line.waiting is not None and line.waiting.reason in NOT_CHOSEN
-        }
         gangs = by_name(snapshot.gangs)
-        waiting = passed & gangs.keys()
+        waiting = not_chosen(plan.gangs) & gangs.keys()
         self._starts.waits(lines_of(gangs[key] for key in sorted(waiting)), now)
         for key in waiting:
             held = self.gangs.of(gangs[key], now)
             if held.waits_since is None:
                 held.waits_since = now
-        for key in self.gangs.keys() & gangs.keys() - passed:
+        for key in self.gangs.keys() & gangs.keys() - waiting:
             held = self.gangs[key]
             if held.waits_since is not None:
                 held.waited += max(0.0, now - held.waits_since)

@@ -7,9 +7,9 @@ from contextlib import suppress
 
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.api.watch_events import number_of
-from adapters.kube.claims.device_reader import DeviceName
 from adapters.kube.claims.device_reading import DeviceReading
 from adapters.kube.claims.extended_resources import ExtendedResources
+from adapters.kube.claims.free_devices import given_twice
 from adapters.kube.dialects.native.gangs import Native
 from adapters.kube.gangs.devices.device_room import READ_KINDS
 from adapters.kube.gangs.kinds import DEVICES
@@ -71,16 +71,11 @@ class ClaimsNow:
         Say which claims have what others have too, and who these are.
         """
         claims = self.reading.claims(list(self.read().values()))
-        had: dict[DeviceName, list[str]] = {}
-        for key, claim in claims.items():
-            for each in claim.held or ():
-                had.setdefault(each.device, []).append(key)
-        held = [each for claim in claims.values() for each in claim.held or ()]
-        over = self.reading.free.overdrawn(held)
+        had = given_twice(self.reading.free, claims)
         found: dict[str, str] = {}
         for key in claims.keys() & {*keys}:
             for each in claims[key].held or ():
-                if each.device in over:
+                if each.device in had:
                     others = [x for x in had[each.device] if x != key and x not in keys]
                     who = f"claim {others[0]}" if others else "others"
                     what = f"device {each.device[2]} of {each.device[1]}"

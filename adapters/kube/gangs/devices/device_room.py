@@ -9,12 +9,11 @@ from types import MappingProxyType
 
 from adapters.kube.claims.claim_users import ClaimUsers
 from adapters.kube.claims.device_items import Item
-from adapters.kube.claims.device_reader import DeviceName
 from adapters.kube.claims.device_reading import DeviceReading
 from adapters.kube.claims.device_requests import DeviceClaim, HeldDevice
 from adapters.kube.claims.device_rows import device_rows
 from adapters.kube.claims.extended_resources import ExtendedResources, offered_by
-from adapters.kube.claims.free_devices import FreeDevices
+from adapters.kube.claims.free_devices import FreeDevices, given_twice
 from adapters.kube.claims.given_back import Holder
 from adapters.kube.dialects.notes import named
 from adapters.kube.dialects.protocol import Objects
@@ -183,14 +182,8 @@ def _given_twice(free: FreeDevices, claims: Mapping[str, DeviceClaim]) -> Iterat
     """
     Name the devices of which claims have more than there is, with some of the claims.
     """
-    had: dict[DeviceName, list[str]] = {}
-    for key, claim in claims.items():
-        for each in claim.held or ():
-            had.setdefault(each.device, []).append(key)
-    held = (each for claim in claims.values() for each in claim.held or ())
-    for name in sorted(free.overdrawn(held)):
-        _, pool, device = name
-        who = " and ".join(f"claim {key}" for key in sorted(had[name])[:2])
+    for (_, pool, device), keys in sorted(given_twice(free, claims).items()):
+        who = " and ".join(f"claim {key}" for key in sorted(keys)[:2])
         yield f"device {device} of {pool} is given away more than there is, to {who}"
 
 
