@@ -75,12 +75,16 @@ class HeldBinds:
         """
         return self._volumes.due() or self._requests.due()
 
-    def ended(self, name: str) -> Sequence[Receipt] | None:
+    def ended(self, name: str, binds: Sequence[Operation]) -> Sequence[Receipt] | None:
         """
         Give the receipts of a gang that was held in vain; empty where it can go on.
+
+        Those of other binds are of a plan before, whose end could not be stored.
         """
         ended = self._volumes.ended(name)
-        return self._requests.ended(name) if ended is None else ended
+        ended = self._requests.ended(name) if ended is None else ended
+        told = {receipt.operation for receipt in ended or ()}
+        return ended if ended is None or told.issuperset(binds) else ()
 
     def lacks(self, binds: Sequence[Operation], *, are_new: bool) -> bool:
         """

@@ -173,7 +173,7 @@ class ClusterSink:
         lacking: dict[str, list[Operation]] = {}
         for name, unit in _units(steps, self._groups).items():
             binds = [step for step in unit if step.op == "Bind"]
-            ended = self._held.ended(name) if binds else None
+            ended = self._held.ended(name, binds) if binds else None
             found |= {one.operation: one for one in ended or ()}
             if not ended and self._held.lacks(binds, are_new=ended is None):
                 lacking[name] = binds
