@@ -238,8 +238,5 @@ def _is_same(before: Saying | None, now: Saying) -> bool:
         and before.pods == now.pods
         and before.events == now.events
         and before.open == now.open
-        and all(
-            one is other
-            for one, other in zip(before.claim.others, now.claim.others, strict=False)
-        )
+        and [*map(id, before.claim.others)] == [*map(id, now.claim.others)]
     )
