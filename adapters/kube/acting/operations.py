@@ -83,6 +83,7 @@ class Deeds:
         Begin with the operations of a round.
         """
         self._until = self.clock() + self.patience
+        self.devices.begin()
 
     def bind(self, operation: Operation) -> Receipt:
         """

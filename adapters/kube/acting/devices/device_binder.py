@@ -71,6 +71,14 @@ class DeviceBinder:
         self.whole = WholeGpuNames(self.cache, self._gpus)
         self._lock = NodeLock(self.transport, self.cache, self._time)
 
+    def begin(self) -> None:
+        """
+        Begin with another round: forget the turns of pods that are bound, or gone.
+        """
+        with self._guard:
+            turns = self._begun.items()
+            self._begun = {turn: pod for turn, pod in turns if self._is_coming(pod)}
+
     def _time(self) -> float:
         return self.now()
 
