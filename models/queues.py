@@ -23,13 +23,15 @@ class QueueResource:
     One resource's rule in one queue; ``None`` is unlimited.
 
     Where a number of GPUs is not whole, all of them are in parts (``GPU_SHARE``).
-    ``lend`` is how much of the quota others may use while the queue does not.
+    ``lend`` is how much of the quota others may use while the queue does not.  A quota
+    that ``is_sum`` is that of the models of the resource together.
     """
 
     quota: int | None = 0
     limit: int | None = None
     weight: int = 1
     lend: int | None = None
+    is_sum: bool = False
 
     @property
     def kept(self) -> int:
@@ -45,13 +47,6 @@ class QueueResource:
         Give how much of what is used is above the quota.
         """
         return 0 if self.quota is None else max(0, used - self.quota)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SummedResource(QueueResource):
-    """
-    The rule of a resource whose quota is that of its models together.
-    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

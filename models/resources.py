@@ -56,9 +56,12 @@ CLAIMED_GPUS = f"{CLAIMED_DEVICES}gpu-share"
 What claimed devices count as GPUs, until that is part of what all GPUs count.
 """
 MODEL_MARK = "@"
-OTHER_MODELS = f"{MODEL_MARK}other-models"
 """
 Stands between a resource and a model of it.
+"""
+OTHER_MODELS = f"{MODEL_MARK}other-models"
+"""
+Ends the name of a resource of all models that no queue names.
 """
 _WORTH_NOTHING = (HOST_PORTS, VOLUME_SLOTS, FREE_VOLUMES, LINKED_GPUS)
 _IN_PERCENT = frozenset({"koordinator.sh/gpu"})

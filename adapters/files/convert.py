@@ -11,7 +11,7 @@ from adapters.files.checking.gang_checks import leaves_of
 from adapters.files.gang_records import FileGangMaker, host_ports
 from adapters.files.neighbour_records import free_volumes_of, others_of
 from adapters.files.recorded_times import record_of
-from models.devices.gpu_models import split, with_models
+from models.devices.gpu_models import split, with_models, with_sums
 from models.devices.gpu_parts import (
     MigDevices,
     TakenDevice,
@@ -20,7 +20,7 @@ from models.devices.gpu_parts import (
     with_shares_of_others,
 )
 from models.documents.place_specs import MigSpec, TakenSpec
-from models.documents.queue_specs import ModelQuotaSpec, QueueSpec, QuotaSpec
+from models.documents.queue_specs import QueueSpec, QuotaSpec
 from models.documents.scenario import (
     BudgetSpec,
     Given,
@@ -32,13 +32,7 @@ from models.host_ports import ports_offered
 from models.memory.usage_hours import parse_usage
 from models.names import nearest
 from models.nodes import HOSTNAME, Node, Taint
-from models.queues import (
-    Queue,
-    QueueResource,
-    SummedResource,
-    say_parts,
-    with_shared_gpus,
-)
+from models.queues import Queue, QueueResource, say_parts, with_shared_gpus
 from models.resources import CLAIMED_GPUS, DEFAULT_PODS, PODS, Resources
 from models.snapshot import Snapshot
 from models.topology import Topology
@@ -175,32 +169,21 @@ def _queue(spec: QueueSpec) -> Queue:
 
 
 def _rules(specs: Mapping[str, QuotaSpec]) -> dict[str, QueueResource]:
-    return {
-        name: _kind(rule)(
-            quota=_quota(name, rule),
+    """
+    Read the rules; a quota of which nothing is said is that of its models, or nothing.
+    """
+    rules = {
+        name: QueueResource(
+            quota=0 if rule.quota is None else quota_amount(name, rule.quota),
             limit=quota_amount(name, rule.limit),
             weight=rule.weight,
             lend=quota_amount(name, rule.lending_limit),
+            is_sum=rule.is_sum,
         )
         for resource, spec in specs.items()
         for name, rule in spec.of_models(resource)
     }
-
-
-def _kind(rule: ModelQuotaSpec) -> type[QueueResource]:
-    models = rule.models if isinstance(rule, QuotaSpec) else {}
-    return SummedResource if models and rule.quota is None else QueueResource
-
-
-def _quota(resource: str, rule: ModelQuotaSpec) -> int | None:
-    """
-    Read a quota; nothing said is that of the models together, or nothing.
-    """
-    if rule.quota is not None:
-        return quota_amount(resource, rule.quota)
-    models = rule.models.values() if isinstance(rule, QuotaSpec) else ()
-    quotas = [_quota(resource, model) for model in models]
-    return None if None in quotas else sum(quota or 0 for quota in quotas)
+    return with_sums(rules)
 
 
 def _topology(spec: TopologySpec) -> Topology:

@@ -9,9 +9,9 @@ from typing import Literal
 from models.changes.new_amount import NewAmount
 from models.changes.refused import ChangeRefusedError, unknown
 from models.devices.gpu_counts import written_name
-from models.devices.gpu_models import of_model
-from models.queues import Queue, QueueResource, SummedResource, queues_above
-from models.resources import GPU_SHARE, SHARES_PER_GPU, format_quantity
+from models.devices.gpu_models import with_sums
+from models.queues import Queue, QueueResource, queues_above
+from models.resources import format_quantity
 from models.snapshot import Snapshot
 
 _FREE = QueueResource(quota=None)
@@ -56,7 +56,8 @@ def with_rule(snapshot: Snapshot, change: QueueRule) -> Snapshot:
         queues = {name: _with(queue, change, _FREE) for name, queue in queues.items()}
     queue = queues[change.queue]
     rule = queue.rule(change.resource)
-    queues[change.queue] = _summed(_with(queue, change, _changed(rule, change)))
+    changed = _with(queue, change, _changed(rule, change))
+    queues[change.queue] = replace(changed, resources=with_sums(changed.resources))
     return replace(snapshot, queues=tuple(queues.values()))
 
 
@@ -96,22 +97,6 @@ def _with(queue: Queue, change: QueueRule, rule: QueueResource) -> Queue:
     return replace(queue, resources={**queue.resources, change.resource: rule})
 
 
-def _summed(queue: Queue) -> Queue:
-    """
-    Let a quota that is that of models together follow them.
-    """
-    rules = dict(queue.resources)
-    for name, rule in queue.resources.items():
-        if isinstance(rule, SummedResource):
-            mark = of_model(written_name(name), "")
-            models = [one.quota for of, one in rules.items() if of.startswith(mark)]
-            known = [quota for quota in models if quota is not None]
-            scale = SHARES_PER_GPU if name == GPU_SHARE else 1
-            quota = scale * sum(known) if len(known) == len(models) else None
-            rules[name] = replace(rule, quota=quota)
-    return replace(queue, resources=rules)
-
-
 def _known(snapshot: Snapshot, resource: str) -> None:
     """
     Refuse a resource that no node offers and no queue names.
@@ -128,9 +113,7 @@ def _changed(rule: QueueResource, change: QueueRule) -> QueueResource:
     where = f"{change.field} of {name} of queue {change.queue}"
     amount = change.amount.after(getattr(rule, change.field), where, change.shown)
     if change.field == "quota":
-        return QueueResource(
-            quota=amount, limit=rule.limit, weight=rule.weight, lend=rule.lend
-        )
+        return replace(rule, quota=amount, is_sum=False)
     if change.field == "limit":
         return replace(rule, limit=amount)
     if amount is None:

@@ -8,10 +8,17 @@ model: so limits, quotas and fair shares of models are those of resources.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from models.devices.gpu_counts import written_name
 from models.gangs import Gang, Group, PodSet, Tree
 from models.nodes import Node, NodeDemand
-from models.queues import Queue, queues_above
-from models.resources import MODEL_MARK, OTHER_MODELS, Resources
+from models.queues import Queue, QueueResource, queues_above
+from models.resources import (
+    GPU_SHARE,
+    MODEL_MARK,
+    OTHER_MODELS,
+    SHARES_PER_GPU,
+    Resources,
+)
 from models.snapshot import Snapshot
 
 PRODUCT = "nvidia.com/gpu.product"
@@ -32,6 +39,22 @@ def split(resource: str) -> tuple[str, str]:
     """
     plain, _, model = resource.partition(MODEL_MARK)
     return plain, model
+
+
+def with_sums(rules: Mapping[str, QueueResource]) -> dict[str, QueueResource]:
+    """
+    Let quotas that are those of models together be their sum.
+    """
+    found = dict(rules)
+    for name, rule in rules.items():
+        if rule.is_sum:
+            mark = of_model(written_name(name), "")
+            models = [one.quota for of, one in rules.items() if of.startswith(mark)]
+            known = [quota for quota in models if quota is not None]
+            scale = SHARES_PER_GPU if name == GPU_SHARE else 1
+            quota = scale * sum(known) if len(known) == len(models) else None
+            found[name] = replace(rule, quota=quota)
+    return found
 
 
 def with_models(snapshot: Snapshot) -> Snapshot:

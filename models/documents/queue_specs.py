@@ -39,6 +39,13 @@ class ModelQuotaSpec(Spec):
     weight: Number = 1
     lending_limit: Amount | None = Field(None, alias="lendingLimit")
 
+    @property
+    def is_sum(self) -> bool:
+        """
+        Tell whether its quota is that of models together.
+        """
+        return False
+
 
 class QuotaSpec(ModelQuotaSpec):
     """
@@ -46,6 +53,13 @@ class QuotaSpec(ModelQuotaSpec):
     """
 
     models: dict[GpuModel, ModelQuotaSpec] = Field(default_factory=dict, max_length=16)
+
+    @property
+    def is_sum(self) -> bool:
+        """
+        Tell whether its quota is that of its models together.
+        """
+        return self.quota is None and bool(self.models)
 
     def counted(self, resource: str) -> str:
         """

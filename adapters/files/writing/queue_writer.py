@@ -7,7 +7,7 @@ from typing import Any
 from models.devices.gpu_counts import written_name
 from models.devices.gpu_models import split
 from models.memory.usage_hours import format_usage
-from models.queues import Queue, QueueResource, SummedResource
+from models.queues import Queue, QueueResource
 from models.resources import MODEL_MARK, format_quantity
 
 Record = dict[str, Any]
@@ -60,7 +60,7 @@ def _models(queue: Queue, resource: str) -> Record:
 
 
 def _rule(name: str, rule: QueueResource) -> Record:
-    record: Record = {} if isinstance(rule, SummedResource) else {"quota": "unlimited"}
+    record: Record = {} if rule.is_sum else {"quota": "unlimited"}
     if record and rule.quota is not None:
         record["quota"] = amount_record(name, rule.quota)
     if rule.limit is not None:
