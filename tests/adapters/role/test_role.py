@@ -96,14 +96,13 @@ def goes_wrong(server):
     """
     Let gangs fail of which a part was written already, and wait for the rest.
     """
-    for claim in ("made-0", "made-1"):
-        eventually(lambda claim=claim: SELECTED in notes(server, claim), LONG)
-    for name in ("disk-0", "disk-1"):
-        eventually(
-            lambda name=name: "claimRef" in server.object(VOLUMES, name)["spec"], LONG
-        )
+    for number in (0, 1):
+        eventually(lambda number=number: is_told(server, f"made-{number}"), LONG)
+        eventually(lambda number=number: is_reserved(server, f"disk-{number}"), LONG)
     for pod in ("made-1", "local-1"):
         server.delete(PODS, f"default/{pod}")
+    eventually(lambda: not is_told(server, "made-0"), LONG)
+    eventually(lambda: not is_reserved(server, "disk-0"), LONG)
     eventually(lambda: server.held(BIND_REQUESTS), LONG)
     (asked, *_) = server.held(BIND_REQUESTS)
     server.put(BIND_REQUESTS, asked | {"status": {"phase": "Failed"}})
@@ -111,9 +110,13 @@ def goes_wrong(server):
         eventually(lambda: server.unused <= OF_INTENT, LONG)
 
 
-def notes(server, claim):
+def is_told(server, claim):
     found = server.object(CLAIMS, f"default/{claim}")
-    return found["metadata"].get("annotations", {})
+    return SELECTED in found["metadata"].get("annotations", {})
+
+
+def is_reserved(server, volume):
+    return "claimRef" in server.object(VOLUMES, volume)["spec"]
 
 
 def remembers_much(server, folder):
