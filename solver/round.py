@@ -15,6 +15,7 @@ from models.why.reasons import Waiting
 from solver.effort.budget import Budget, Clock, Lanes, Stopwatch
 from solver.evict.open_step import was_evicted
 from solver.evict.reservations import keep, promises_of
+from solver.evict.rights.last_rights import may_end_with
 from solver.evict.stale import letting_go, stale_departures, stale_gangs
 from solver.explain.reasons import explain
 from solver.hold.heads import Head, head_facts, line_of
@@ -30,7 +31,7 @@ from solver.plan.serve_heads import BesideHeads, serve_heads, start_heads
 from solver.plan.short_lived import conditional, short_lived, started, without
 from solver.problem.given import ProblemMemo
 from solver.problem.problem import Problem, Unit, problem_of
-from solver.score.tiers import is_better, score, tier_keys
+from solver.score.tiers import tier_keys
 from solver.search.search_outcome import Outcome, is_ahead
 from solver.strategies import STRATEGIES
 from solver.tuning import Tuning
@@ -299,6 +300,8 @@ def _chosen(bare: Problem, budget: Budget, strategy: str) -> Outcome:
 def _ranked(bare: Problem, budget: Budget, strategy: str) -> Outcome:
     """
     Plan with all that is reserved, and where that leaves out a higher band, without.
+
+    That counts only where who gets the same places again is not needed for a right.
     """
     outcome = _solved(bare, budget, strategy)
     if not (displaced := _outranked(outcome)):
@@ -307,7 +310,8 @@ def _ranked(bare: Problem, budget: Budget, strategy: str) -> Outcome:
         budget.cut.add("reservations")
         return outcome
     other = _solved(bare, budget, strategy, displaced)
-    return _better_above(outcome, other, displaced)
+    may = may_end_with(other.problem, other.draft) and is_ahead(other, outcome)
+    return other if may else outcome
 
 
 def _solved(
@@ -380,14 +384,3 @@ def _may_outrank(problem: Problem, waiting: Sequence[Unit]) -> frozenset[str]:
     return frozenset(
         state.key for u in committed if u.band < highest for state in u.states
     )
-
-
-def _better_above(one: Outcome, other: Outcome, displaced: Collection[str]) -> Outcome:
-    """
-    Take the other outcome if it is better for those above all that it displaces.
-    """
-    committed = one.problem.frozen.committed
-    top = max(u.band for u in committed if u.states[0].key in displaced)
-    keys = tuple(key for key in tier_keys(one.problem) if key.bands.start > top)
-    mine, theirs = (score(x.problem, x.draft, keys) for x in (one, other))
-    return other if is_better(keys, theirs, mine) else one

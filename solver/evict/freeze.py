@@ -124,9 +124,7 @@ def _guaranteed(
     rights.leave(draft.exits)
     counts = {key: places.counts for key, places in draft.places.items()}
     started = [unit for unit in problem.units if draft.starts(unit)]
-    rights.start_all(
-        [(unit, unit.key in draft.entitled, False) for unit in started], draft.places
-    )
+    rights.start_all(started, replace(draft, guaranteed=frozenset()))
     held = {unit.key for unit in reserved}
     found: set[str] = set()
     for unit in sorted(started, key=lambda x: (x.key not in held, rank_of(x))):

@@ -161,14 +161,7 @@ class Opened:
         Tell whether the starts of a draft give the right to all its exits.
         """
         rights = HandRights(self.problem)
-        rights.start_all(
-            [
-                (unit, unit.key in draft.entitled, unit.key in draft.guaranteed)
-                for unit in self.problem.units
-                if draft.starts(unit)
-            ],
-            draft.places,
-        )
+        rights.start_all(filter(draft.starts, self.problem.units), draft)
         rights.leave(draft.exits)
         return rights.hold()
 

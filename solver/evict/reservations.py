@@ -47,13 +47,20 @@ def promises_of(problem: Problem) -> dict[str, Promise]:
     """
     List all reservations of a round, by gang.
     """
-    found = {}
-    for unit in problem.units:
-        for state in unit.states:
-            promise = promise_of(problem.written[state.key])
-            if promise:
-                found[state.key] = promise
-    return found
+    states = [state for unit in problem.units for state in unit.states]
+    each = ((s.key, promise_of(problem.written[s.key])) for s in states)
+    return {key: promise for key, promise in each if promise}
+
+
+def is_as_promised(problem: Problem, unit: Unit, places: Mapping[str, Places]) -> bool:
+    """
+    Tell whether a unit gets just the places that were reserved for it.
+    """
+    return all(
+        _places(problem, s, promise_of(problem.written[s.key])) == places[s.key]
+        and not _is_open(problem, s)
+        for s in unit.states
+    )
 
 
 @dataclass(slots=True)

@@ -5,11 +5,11 @@ Greedy, step by step: the baseline of every report, and what no search may fall 
 from solver.effort.budget import Budget
 from solver.evict.freeze import freeze
 from solver.evict.open_step import open_step
+from solver.evict.rights.last_rights import may_end_with
 from solver.evict.started_now import started_now
 from solver.place.complete import complete
 from solver.place.draft import Draft
 from solver.place.greedy import greedy
-from solver.place.stranded import strands_reserved
 from solver.problem.problem import Problem, Step
 from solver.score.tier import LOSSES
 from solver.score.tiers import score, tier_keys, trivial_bound
@@ -32,7 +32,7 @@ def plan_greedily(problem: Problem, budget: Budget) -> Outcome:
             draft = started_now(opened, opened.first)
             problem, ready = freeze(problem, draft, step)
     draft = greedy(problem, budget)
-    if strands_reserved(problem, draft):
+    if not may_end_with(problem, draft):
         draft = complete(problem, ready, budget)
     budget.watch.lap("greedy")
     keys = tier_keys(problem)

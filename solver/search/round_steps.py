@@ -9,12 +9,11 @@ from models.plan import ModelSize
 from solver.effort.budget import Budget
 from solver.evict.freeze import freeze
 from solver.evict.open_step import open_step, some_were_evicted
-from solver.evict.rights.last_rights import may_all_leave
+from solver.evict.rights.last_rights import may_end_with
 from solver.evict.started_now import started_now
 from solver.place.complete import complete
 from solver.place.draft import Draft
 from solver.place.greedy import greedy
-from solver.place.stranded import strands_reserved
 from solver.problem.problem import Problem, Step
 from solver.score.still_possible import widest_bound
 from solver.score.tiers import is_better, score, tier_keys
@@ -187,14 +186,9 @@ def _keep_rights(best: BestSoFar, drafts: Sequence[Draft]) -> None:
 
     So where somebody who is reserved would be left alone who needs others near.
     """
-
-    def holds(draft: Draft) -> bool:
-        problem = best.problem
-        return may_all_leave(problem, draft) and not strands_reserved(problem, draft)
-
-    if holds(best.draft):
+    if may_end_with(best.problem, best.draft):
         return
-    held = [draft for draft in drafts if holds(draft)]
+    held = [draft for draft in drafts if may_end_with(best.problem, draft)]
     if held:
         best.replace(held[0])
         for draft in held[1:]:

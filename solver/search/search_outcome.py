@@ -47,9 +47,15 @@ class Outcome:
 def is_ahead(one: Outcome, other: Outcome) -> bool:
     """
     Tell whether one answer comes to more than another.
+
+    A promise that is kept counts in no tier; so where only one of them keeps some, the
+    tiers of the bands above these are compared.
     """
-    values = (score(each.problem, each.draft) for each in (one, other))
-    return is_better(tier_keys(one.problem), *values)
+    kept = [{u.key: u.band for u in x.problem.frozen.committed} for x in (one, other)]
+    top = max((band for _, band in kept[0].items() ^ kept[1].items()), default=-1)
+    keys = tuple(key for key in tier_keys(one.problem) if key.bands.start > top)
+    values = (score(each.problem, each.draft, keys) for each in (one, other))
+    return is_better(keys, *values)
 
 
 def tier_results(

@@ -232,6 +232,12 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
+        "preempt-with-a-right-that-was-used",
+        "who gets just what it was promised gives the right to preempt once more",
+        switch("solver.evict.reservations:is_as_promised", always(False)),
+        ("evict/reservations/gives-no-right-to-evict-a-second-time",),
+    ),
+    Fault(
         "preempt-equals",
         "work of the same band is preempted, too",
         in_model(

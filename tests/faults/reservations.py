@@ -12,6 +12,7 @@ from tests.faults.switch import (
     Switch,
     always,
     becomes,
+    during,
     frozen_first,
     saying,
     seeing,
@@ -176,8 +177,9 @@ FAULTS: tuple[Fault, ...] = (
         "reservations-given-up-in-vain",
         "a reservation is void where a higher priority waits, whether it helps or not",
         frozen_first(
-            switch(
-                "solver.round:_better_above", lambda _old: lambda _one, other, _d: other
+            during(
+                "solver.round:_ranked",
+                switch("solver.search.search_outcome:is_ahead", always(value=True)),
             )
         ),
         ("evict/reservations/not-given-up-where-it-would-not-help",),

@@ -25,13 +25,19 @@ class Difference:
     is_proven: bool
 
 
-def first_difference(one: Plan, other: Plan) -> Difference | None:
+def first_difference(
+    one: Plan, other: Plan, above: int | None = None
+) -> Difference | None:
     """
     Find it in the order that both plans have; none where all values are equal.
+
+    Where it is said ``above`` which priority, only tiers of such bands count.
     """
     mine = {(tier.name, tier.band): tier for tier in one.tiers}
     theirs = {(tier.name, tier.band): tier for tier in other.tiers}
     for name in _merged(one.tiers, other.tiers):
+        if above is not None and (name[1] is None or name[1] <= above):
+            continue
         value, compared = (x[name].value if name in x else 0 for x in (mine, theirs))
         if value != compared:
             tier = mine.get(name) or theirs[name]

@@ -91,6 +91,13 @@ def test_what_is_proven_beside_held_nodes_does_not_depend_on_their_names():
 
 
 @pytest.mark.drawn
+def test_a_promise_that_is_kept_gives_no_right_that_depends_on_names():
+    found = failure_of("middle-2026-11-30e-8", exact=False, later=1, names=True)
+
+    assert found is None, f"{found.why}\n\n{yaml_text(found.document)}"
+
+
+@pytest.mark.drawn
 @pytest.mark.parametrize("at", [4, 35, 43])
 def test_what_comes_to_as_much_as_without_held_nodes_is_proven(at):
     given = read(odd_round(f"middle-{at}"))

@@ -14,9 +14,9 @@ from solver.evict.rights.guarantees import Guarantees
 from solver.evict.rights.leaving_sums import Leaver, Preempted
 from solver.evict.rights.policy_bounds import PolicyBounds
 from solver.evict.rights.reclaimed import Reclaimed
+from solver.place.draft import Draft
 from solver.problem.gang_state import Standing
 from solver.problem.leaving_pods import Exit
-from solver.problem.node_room import Places
 from solver.problem.problem import Problem, Step, Unit
 
 
@@ -80,23 +80,19 @@ class HandRights:
             queue = self.problem.queues.leaf(state.gang.queue)
             self._start(queue, unit.band, each[state.key], sign, entitled=entitled)
 
-    def start_all(
-        self, starts: Iterable[tuple[Unit, bool, bool]], places: Mapping[str, Places]
-    ) -> None:
+    def start_all(self, units: Iterable[Unit], draft: Draft) -> None:
         """
-        Count starts that are decided, those that ask for the same at one go.
-
-        Of each unit it is said whether it is entitled, and whether it is guaranteed.
+        Count starts as a draft has them, those that ask for the same at one go.
         """
         batches: Counter[tuple[str, int, bool, tuple[tuple[str, int], ...]]] = Counter()
-        for unit, entitled, guaranteed in starts:
-            each = {s.key: asked_of(s, places[s.key].counts) for s in unit.states}
-            if guaranteed:
+        for unit in units:
+            each = {s.key: asked_of(s, draft.places[s.key].counts) for s in unit.states}
+            if unit.key in draft.guaranteed:
                 self.guarantees.insist(unit, each)
             for state in unit.states:
                 asked = tuple(each[state.key].items())
                 queue = self.problem.queues.leaf(state.gang.queue)
-                batches[queue, unit.band, entitled, asked] += 1
+                batches[queue, unit.band, unit.key in draft.entitled, asked] += 1
         for (queue, band, entitled, asked), number in batches.items():
             self._start(queue, band, dict(asked), number, entitled=entitled)
 
@@ -187,14 +183,9 @@ class HandRights:
 
     def _take_frozen(self) -> None:
         frozen = self.problem.frozen
-        keys = [(unit, {state.key for state in unit.states}) for unit in frozen.units]
-        self.start_all(
-            [
-                (unit, mine <= frozen.entitled, mine <= frozen.guaranteed)
-                for unit, mine in keys
-            ],
-            frozen.places,
-        )
+        entitled, guaranteed = frozen.entitled, frozen.guaranteed
+        draft = Draft(frozen.places, entitled, guaranteed=guaranteed)
+        self.start_all(frozen.units, draft)
         self.leave(frozen.exits)
 
     def losing_share(self) -> frozenset[str]:

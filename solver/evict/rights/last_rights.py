@@ -6,9 +6,18 @@ What a step bound is decided anew with all that is idle; who leaves for it is no
 
 from dataclasses import replace
 
+from solver.evict.reservations import is_as_promised
 from solver.evict.rights.hand_rights import HandRights
 from solver.place.draft import Draft
+from solver.place.stranded import strands_reserved
 from solver.problem.problem import Frozen, Problem, Step
+
+
+def may_end_with(problem: Problem, draft: Draft) -> bool:
+    """
+    Tell whether all who leave still may, and nobody reserved lacks others it needs.
+    """
+    return may_all_leave(problem, draft) and not strands_reserved(problem, draft)
 
 
 def may_all_leave(problem: Problem, draft: Draft) -> bool:
@@ -17,24 +26,27 @@ def may_all_leave(problem: Problem, draft: Draft) -> bool:
 
     Higher bands start more than was preempted below them, and what starts inside of a
     queue makes up for what others reclaim from it.  The draft starts in idle room.
+    Who gets just what it was promised gave its right in the round that promised it.
     """
     frozen = problem.frozen
-    places = {**frozen.places, **frozen.bound, **draft.places}
-    entitled = frozen.entitled | draft.entitled
-    started = filter(draft.starts, problem.units)
-    units = [
+    if not frozen.exits:
+        return True
+    started = [
         unit
-        for unit in (*frozen.units, *frozen.committed, *started)
-        if all(state.key in places for state in unit.states)
+        for unit in filter(draft.starts, problem.units)
+        if not is_as_promised(problem, unit, draft.places)
     ]
+    whole = Draft(
+        places={**frozen.places, **draft.places},
+        entitled=frozen.entitled | draft.entitled,
+        guaranteed=frozen.guaranteed,
+    )
     for step, exits in zip(Step, frozen.by_step, strict=False):
         if all(one.rule == "consolidate" for one in exits):
             continue
         rights = HandRights(replace(problem, frozen=Frozen(), step=step))
         rights.leave(exits)
-        rights.start_all(
-            [(u, u.key in entitled, u.key in frozen.guaranteed) for u in units], places
-        )
+        rights.start_all([*frozen.units, *started], whole)
         if not rights.hold():
             return False
     return True

@@ -11,6 +11,7 @@ from solver.verify.evidence import Evidence
 from solver.verify.gang_changes import Case
 from solver.verify.leaving.evicted_units import Taken, taken
 from solver.verify.leaving.for_whom import Ranks, home, start_priority
+from solver.verify.leaving.kept_promises import keeps_promise
 from solver.verify.plan_steps import PREEMPT, RECLAIM, Amounts
 from solver.verify.queues import rolled_up
 from solver.verify.shares.entitlement import entitled_starts, shares_of
@@ -273,7 +274,7 @@ def preempt_bounds(evidence: Evidence) -> Iterator[Violation]:
     There is a resource that all units preempted there hold, so that for every band the
     units of it and of higher ones, less the largest of them, ask for less than the
     starts above it.  What leaves for entitled starts is held against these, and what
-    leaves for others against the others.
+    leaves for others against the others.  Promises that are kept are no starts.
     """
     rank = Ranks.of(evidence)
     called = {line.name for line in evidence.plan.gangs if line.entitled}
@@ -283,10 +284,12 @@ def preempt_bounds(evidence: Evidence) -> Iterator[Violation]:
         side = (home(evidence, loss.gang), loss.gang.key in claimed)
         bands = victims.setdefault(side, {})
         bands.setdefault(rank.band(loss.gang.priority), _Taken()).take(gone)
+    served = evidence.beneficiaries()
     starts: dict[tuple[str, bool], list[tuple[int, Resources]]] = {}
     for case in evidence.placing() if victims else ():
         side = (home(evidence, case.gang), case.gang.key in called)
-        if case.starts and side in victims:
+        is_one = case.starts and not keeps_promise(evidence, case, served)
+        if is_one and side in victims:
             band = rank.band(start_priority(evidence, case.gang))
             starts.setdefault(side, []).append((band, _demand(case)))
     for side, bands in sorted(victims.items()):

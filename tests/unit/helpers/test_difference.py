@@ -17,12 +17,12 @@ def plan(**values):
     return replace(NOTHING, tiers=tuple(tier(name, *v) for name, v in values.items()))
 
 
-def tier(name, value, proof="proven"):
+def tier(name, value, proof="proven", band=None):
     name = name.replace("_", "-")
     direction = "min" if name.startswith("disruption") else "max"
     return TierResult(
         name=name,
-        band=None,
+        band=band,
         direction=direction,
         value=value,
         bound=value,
@@ -56,3 +56,11 @@ def test_the_first_difference_counts():
         first_difference(few, more).is_better,
     )
     assert not first_difference(more, few).is_proven
+
+
+def test_only_tiers_of_bands_above_a_priority_count_where_it_is_said():
+    few = replace(NOTHING, tiers=(tier("entitled", 1, band=10), tier("packing", 1)))
+    more = replace(NOTHING, tiers=(tier("entitled", 2, band=10), tier("packing", 2)))
+
+    assert first_difference(few, more, 9).name == "entitled"
+    assert first_difference(few, more, 10) is None
