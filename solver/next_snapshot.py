@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from models.devices.gpu_models import with_models
 from models.gangs import (
     DisruptionBudget,
     Gang,
@@ -83,13 +84,14 @@ def carry_out(snapshot: Snapshot, plan: Plan, seconds: int) -> Snapshot:
         )
         for gang in snapshot.gangs
     )
-    return replace(
+    after = replace(
         snapshot,
         gangs=gangs,
         budgets=tuple(_budget_after(budget, gone) for budget in snapshot.budgets),
         unchanged_for=_unchanged_for(snapshot, plan, seconds),
         held=snapshot.held + plan.held * seconds,
     )
+    return with_models(after)
 
 
 def _unchanged_for(snapshot: Snapshot, plan: Plan, seconds: int) -> int:

@@ -26,6 +26,7 @@ from models.changes.queue_rule import QueueRule, with_rule
 from models.changes.refused import ChangeRefusedError, ChangesRejectedError
 from models.changes.removed_nodes import RemovedNodes, without_nodes
 from models.changes.submitted_gangs import SubmittedGangs, with_submitted
+from models.devices.gpu_models import with_models
 from models.errors import Problem
 from models.policy import Policy
 from models.snapshot import Snapshot
@@ -79,7 +80,7 @@ def policy_after(policy: Policy, changes: Iterable[Change]) -> Policy:
 
 def one_changed(snapshot: Snapshot, change: Change) -> Snapshot:
     """
-    Make one change.
+    Make one change; what waits then asks for the GPU model that it would be read with.
 
     Raises
     ------
@@ -88,7 +89,8 @@ def one_changed(snapshot: Snapshot, change: Change) -> Snapshot:
     """
     if snapshot.unchanged_for is not None and not isinstance(change, PassedTime):
         snapshot = replace(snapshot, unchanged_for=0)
-    return _MADE[type(change)](snapshot, change)
+    after = _MADE[type(change)](snapshot, change)
+    return after if isinstance(change, QueueRule) else with_models(after)
 
 
 _MADE: Mapping[type, Callable[..., Snapshot]] = {

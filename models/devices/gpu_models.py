@@ -7,6 +7,7 @@ model: so limits, quotas and fair shares of models are those of resources.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from operator import is_
 
 from models.devices.gpu_counts import written_name
 from models.gangs import Gang, Group, PodSet, Tree
@@ -60,6 +61,8 @@ def with_sums(rules: Mapping[str, QueueResource]) -> dict[str, QueueResource]:
 def with_models(snapshot: Snapshot) -> Snapshot:
     """
     Let nodes offer, and pods ask for, GPUs by model where some queue has rules.
+
+    What they offered or asked for by model before is chosen anew.
     """
     names = {split(name) for queue in snapshot.queues for name in queue.resources}
     ruled: dict[str, frozenset[str]] = {}
@@ -86,17 +89,19 @@ def _model(node: Node, known: Iterable[str]) -> str:
 
 def _offering(node: Node, ruled: Ruled) -> Node:
     more = {r: of_model(r, _model(node, known)) for r, known in ruled.items()}
-    return replace(
-        node,
-        gpu_model=node.gpu_model or node.labels.get(PRODUCT, ""),
-        allocatable=_beside(node.allocatable, more),
-        used=_beside(node.used, more),
-    )
+    model = node.gpu_model or node.labels.get(PRODUCT, "")
+    offer, used = _beside(node.allocatable, more), _beside(node.used, more)
+    if model == node.gpu_model and offer is node.allocatable and used is node.used:
+        return node
+    return replace(node, gpu_model=model, allocatable=offer, used=used)
 
 
 def _beside(amounts: Resources, more: Mapping[str, str]) -> Resources:
     found = {name: amounts[r] for r, name in more.items() if amounts.get(r)}
-    return {**amounts, **found} if found else amounts
+    if found.items() == {x for x in amounts.items() if split(x[0])[1]}:
+        return amounts
+    plain = {name: x for name, x in amounts.items() if not split(name)[1]}
+    return {**plain, **found}
 
 
 @dataclass
@@ -125,13 +130,16 @@ class _ModelChoice:
     def _tree(self, tree: Tree, queue: str) -> Tree:
         if isinstance(tree, Group):
             children = tuple(self._tree(child, queue) for child in tree.children)
+            if all(map(is_, children, tree.children)):
+                return tree
             return replace(tree, children=children)
         more = {
             resource: of_model(resource, self._model(tree, resource, queue))
             for resource in self.ruled
             if tree.requests.get(resource)
         }
-        return replace(tree, requests=_beside(tree.requests, more)) if more else tree
+        asked = _beside(tree.requests, more)
+        return tree if asked is tree.requests else replace(tree, requests=asked)
 
     def _model(self, leaf: PodSet, resource: str, queue: str) -> str:
         """

@@ -8,13 +8,26 @@ import pytest
 
 from adapters.files import scenario_of
 from adapters.files.writing.snapshot_writer import snapshot_document
+from models.devices.gpu_models import PRODUCT, of_model, with_models
 from models.gangs import DisruptionBudget, MatchPolicy, PodPhase, pod_sets
 from models.policy import Policy
+from models.queues import QueueResource
+from models.resources import GPU
 from models.why.reasons import Reason, Waiting
 from solver import next_snapshot
 from solver.next_snapshot import carry_out
 from solver.round import decide
-from tests.helpers.build import bind, gang, leaf, line, nodes, plan, snapshot
+from tests.helpers.build import (
+    bind,
+    gang,
+    leaf,
+    line,
+    node,
+    nodes,
+    plan,
+    queue,
+    snapshot,
+)
 from tests.helpers.rounds.cases import random_snapshot
 
 
@@ -52,6 +65,25 @@ def test_evicted_pods_are_pending_again():
     )
 
     assert [("Running", "n0", 60), ("Pending", None, 0)] == pods(one)
+
+
+def test_an_evicted_gang_asks_for_the_first_gpu_model_of_its_queue_again():
+    models = ("old", "new")
+    rules = {of_model(GPU, model): QueueResource() for model in models}
+    before = snapshot(
+        [node(name, labels={PRODUCT: name}) for name in models],
+        [gang("a", running=["new"])],
+        [queue("default", resources=rules)],
+    )
+    leaves = plan(bind("a-0", "new", op="Evict"))
+
+    (one,) = carry_out(with_models(before), leaves, 60).gangs
+
+    assert {of_model(GPU, "old"): 1} == {
+        name: asked
+        for name, asked in one.tree.requests.items()
+        if name.startswith(f"{GPU}@")
+    }
 
 
 def test_a_moved_pod_is_reserved_where_it_goes():

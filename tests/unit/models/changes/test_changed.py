@@ -11,6 +11,8 @@ from models.changes import (
     CancelledGangs,
     ChangesRejectedError,
     ClosedNode,
+    EvictedGangs,
+    GangAllows,
     GangPriority,
     NewAmount,
     PassedTime,
@@ -19,15 +21,19 @@ from models.changes import (
     SubmittedGangs,
     changed,
 )
+from models.devices.gpu_models import PRODUCT, of_model, with_models
 from models.devices.gpu_parts import TakenDevice
 from models.gangs import DisruptionBudget, PodPhase, pod_sets
 from models.neighbours import Neighbours
-from models.nodes import HOSTNAME, Taint
+from models.nodes import HOSTNAME, NodeDemand, Taint
 from models.policy import Policy
 from models.queues import QueueResource
 from models.resources import CPU, GPU, GPU_SHARE, SHARES_PER_GPU
 from solver import decide
 from tests.helpers.build import gang, node, queue, requests, snapshot
+
+MODELS = ("old", "new")
+FREE = QueueResource(quota=None)
 
 
 def phases(after, key):
@@ -281,3 +287,36 @@ def test_time_changes_what_is_wanted_where_somebody_is_tried_again(running, unch
     before = replace(before, unchanged_for=40)
 
     assert unchanged == changed(before, [PassedTime(seconds=60)]).unchanged_for
+
+
+@pytest.mark.parametrize(
+    ("asks", "change"),
+    [
+        ({"running": ["new"]}, ClosedNode(node="new", how="drain")),
+        ({"running": ["new"]}, RemovedNodes(names=("new",))),
+        ({"running": ["new"]}, EvictedGangs(gangs=("default/g",))),
+        (
+            {"demand": NodeDemand(selector=(("kind", "new"),))},
+            GangAllows(gang="default/g", key="kind", value="old"),
+        ),
+    ],
+)
+def test_what_waits_after_a_change_asks_for_the_model_that_it_would_be_read_with(
+    asks, change
+):
+    before = with_models(
+        snapshot(
+            [node(name, labels={PRODUCT: name, "kind": name}) for name in MODELS],
+            [gang("g", **asks)],
+            [queue("default", resources={of_model(GPU, m): FREE for m in MODELS})],
+        )
+    )
+
+    after = changed(before, [change])
+
+    assert [["new"], ["old"]] == [
+        [m for m in MODELS if of_model(GPU, m) in leaf.requests]
+        for each in (before, after)
+        for leaf in pod_sets(each.gangs[0].tree)
+    ]
+    assert with_models(after) == after
