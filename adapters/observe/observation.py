@@ -18,6 +18,7 @@ from typing import Any
 from adapters.compare.outcome import gpus_of_nodes
 from adapters.loop.interfaces import Turn
 from adapters.observe.round_file import RoundFile
+from adapters.observe.written_gang import WrittenGang, restated, uid_of
 from models.devices.gpu_counts import gpus_asked
 from models.errors import PhalanxError, PlanRejectedError
 from models.gangs import FINISHED, Gang, PodPhase, pod_sets
@@ -44,18 +45,6 @@ _FACTS = ("queue", "priority", "min", "pods", "gpus")
 What a gang is; that stays as it was when it was whole, while its pods end.
 """
 Said = Callable[[Iterable[str]], str]
-
-
-@dataclass(slots=True)
-class _WrittenGang:
-    """
-    A gang as it was written last, the uids of its pods that ran then, when it came.
-    """
-
-    wrote: Mapping[str, Any]
-    came: float
-    running: frozenset[str] = frozenset()
-    started: str = ""
 
 
 @dataclass(slots=True)
@@ -132,7 +121,7 @@ class Observer:
         self._schedulers = list(schedulers)
         self._said = said
         self._policy = policy
-        self._known: dict[str, _WrittenGang] = {}
+        self._known: dict[str, WrittenGang] = {}
         self._since = _Since()
         self._wrote_at, self._begins = 0.0, True
 
@@ -223,40 +212,41 @@ class Observer:
         Who is whole now and was to wait is asked about in the round ``before``.
         """
         lines = {line.name: line for line in turn.plan.gangs}
-        here: set[str] = set()
-        for gang in turn.snapshot.gangs:
-            here.add(gang.key)
-            known = self._known.get(gang.key)
+        here = {gang.key: gang for gang in turn.snapshot.gangs}
+        for key, last in [*self._known.items()]:
+            if key not in here or last.is_another(here[key], turn.began):
+                self._since.evicted -= last.running
+                if last.running:
+                    left[key] += len(last.running)
+                del self._known[key]
+                yield {"gang": key, "gone": True}
+        for key, gang in here.items():
+            known = self._known.get(key)
             was = {} if known is None else known.wrote
-            change = self._change(gang, lines[gang.key], left, turn.began)
+            change = self._change(gang, lines[key], left, turn.began)
             if change.get("whole") and was.get("plan") == _WAITS:
-                change = {**change, "why": before.of(gang.key)}
+                change = {**change, "why": before.of(key)}
             if change:
-                yield {"gang": gang.key, **change}
-        for key in [key for key in self._known if key not in here]:
-            ran = self._known.pop(key).running
-            self._since.evicted -= ran
-            if ran:
-                left[key] += len(ran)
-            yield {"gang": key, "gone": True}
+                yield {"gang": key, **change}
 
     def _change(
         self, gang: Gang, line: GangLine, left: Counter[str], began: float
     ) -> Mapping[str, Any]:
         known = self._known.get(gang.key)
         pods = [pod for leaf in pod_sets(gang.tree) for pod in leaf.pods]
-        running = frozenset(
-            p.uid or p.name for p in pods if p.phase is PodPhase.RUNNING
-        )
-        ended = {pod.uid or pod.name for pod in pods if pod.phase in FINISHED}
+        uids = frozenset(map(uid_of, pods))
+        running = frozenset(uid_of(p) for p in pods if p.phase is PodPhase.RUNNING)
+        ended = {uid_of(pod) for pod in pods if pod.phase in FINISHED}
         if known is not None and (gone := len(known.running - running - ended)):
             left[gang.key] += gone
         now = {**_facts(gang, line), **self._standing(gang, line, running, known)}
         if known is None:
-            self._known[gang.key] = _WrittenGang(now, began - gang.age, running)
+            came = began - gang.age
+            self._known[gang.key] = WrittenGang(now, came, uids, running)
             return {"age": gang.age, **now}
         self._since.evicted -= known.running - running
-        before, known.wrote, known.running = known.wrote, now, running
+        before, known.wrote = known.wrote, now
+        known.pods, known.running = uids, running
         if before["whole"]:
             now |= {key: before[key] for key in _FACTS}
         return {key: value for key, value in now.items() if before.get(key) != value}
@@ -266,7 +256,7 @@ class Observer:
         gang: Gang,
         line: GangLine,
         running: frozenset[str],
-        known: _WrittenGang | None,
+        known: WrittenGang | None,
     ) -> dict[str, Any]:
         """
         Say what runs of a gang, what the plan makes of it, and what the other one says.
@@ -300,24 +290,9 @@ class Observer:
             "evicts": evicts,
         }
         record = _head(turn, self._schedulers, since) | changed
-        restated = partial(_restated, record, self._known, turn.began)
-        self._file.append(restated() if self._begins else record, restated)
+        anew = partial(restated, record, self._known, turn.began)
+        self._file.append(anew() if self._begins else record, anew)
         self._begins, self._since = False, _Since(evicted=since.evicted)
-
-
-def _restated(
-    record: Mapping[str, Any], known: Mapping[str, _WrittenGang], now: float
-) -> dict[str, Any]:
-    """
-    Give a record that names all gangs there are, with all that is known of each.
-    """
-    gangs = {
-        key: {"gang": key, "age": int(now - gang.came), **gang.wrote}
-        for key, gang in known.items()
-    }
-    for change in record["gangs"]:
-        gangs[change["gang"]] = {**gangs.get(change["gang"], {}), **change}
-    return {**record, "begins": True, "gangs": [*gangs.values()]}
 
 
 def _evictions(plan: Plan, known: set[str]) -> Iterable[dict[str, Any]]:

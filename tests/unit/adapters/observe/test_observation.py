@@ -3,6 +3,7 @@ What an observation keeps, and what its page says of it.
 """
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -197,6 +198,41 @@ def test_a_gang_of_an_old_name_is_another_one(watch):
     first, second = watch.story().gangs
 
     assert (START + 10, None) == (first.gone, second.gone)
+
+
+def of_uids(one, word):
+    pods = tuple(replace(pod, uid=f"{word}-{pod.name}") for pod in one.tree.pods)
+    return replace(one, tree=replace(one.tree, pods=pods))
+
+
+@pytest.mark.parametrize("size", [64_000, 1], ids=["one file", "a file for each"])
+def test_a_gang_made_again_under_its_name_between_two_rounds_is_another(watch, size):
+    file = RoundFile(watch.path, size=size, files=9)
+    watch.observer = Observer(file, ["other"], lambda _: watch.says, Policy())
+    watch.see(0, of_uids(waits(age=100), "old"))
+    watch.see(50, of_uids(runs(age=150), "old"))
+    watch.see(60, of_uids(waits(age=4), "new"))
+    watch.see(90, of_uids(runs(age=34), "new"))
+    first, second = watch.story().gangs
+
+    assert (START - 100, START + 50) == (first.came, first.whole)
+    assert (START + 56, START + 60, START + 90) == (
+        second.came,
+        second.would,
+        second.whole,
+    )
+    assert {"default/g": 2} == dict(watch.story().left)
+
+
+@pytest.mark.parametrize(
+    ("age", "word"), [(160, "new"), (4, "old")], ids=["new pods", "new object"]
+)
+def test_a_gang_of_the_same_birth_or_of_the_same_pods_goes_on(watch, age, word):
+    watch.see(0, of_uids(waits(age=100), "old"))
+    watch.see(60, of_uids(waits(age=age), word))
+    (only,) = watch.story().gangs
+
+    assert (START - 100, None) == (only.came, only.gone)
 
 
 def test_nothing_to_compare_is_said(watch):
