@@ -5,7 +5,7 @@ Binds that something else comes before: volumes that are made, or another binder
 from collections.abc import Callable, Mapping, Sequence
 
 from adapters.kube.acting.devices.bind_request_binder import BindRequestBinder
-from adapters.kube.acting.may_begin import HeldGang, are_behind
+from adapters.kube.acting.gangs_on_hold import HeldGang, are_behind
 from adapters.kube.acting.operations import Deeds
 from adapters.kube.acting.volume_binder import Act, VolumeBinder
 from adapters.kube.watch.cache import Cache

@@ -5,62 +5,15 @@ Gangs that are held may have changed, and those may be gone for whom others leav
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from adapters.kube.acting.operations import NO_ANSWER, Answer, Deeds
 from adapters.loop.interfaces import Turn
 from models.gangs import Gang, Group, MatchPolicy, Tree, pod_sets
 from models.plan import Operation
-from models.receipt import Result
 from models.topology import TopologyDemand
 from models.why.reasons import Waiting
-from solver import is_live, standing
-
-
-@dataclass(slots=True, eq=False)
-class HeldGang:
-    """
-    The binds of one gang, or gang group, that something else comes before.
-
-    Nothing of the gang goes before one that ``starts`` it.  ``over`` is why it is given
-    up, ``result`` what its receipts then say.
-    """
-
-    name: str
-    turn: Turn
-    steps: tuple[Operation, ...]
-    since: float
-    starts: bool = field(init=False)
-    over: str = field(default="", kw_only=True)
-    result: Result = field(default="again", kw_only=True)
-
-    def __post_init__(self) -> None:
-        self.starts = not all(map(is_live, self.turn.snapshot.gangs))
-
-    def give_up(self, result: Result, why: str) -> None:
-        """
-        Note why it is given up; the first reason stands.
-        """
-        if not self.over:
-            self.over, self.result = why, result
-
-    def give_up_with_it(self, waiting: Iterable["HeldGang"]) -> None:
-        """
-        Give up what the gang grew by while its start was held, where that is given up.
-        """
-        for other in waiting if self.over and self.starts else ():
-            if other.name == self.name:
-                other.give_up(self.result, self.over)
-
-
-def are_behind(held: Iterable[HeldGang], binds: Iterable[Operation]) -> bool:
-    """
-    Tell whether the start of any gang of some binds is held.
-    """
-    gangs = {step.gang for step in binds}
-    return any(
-        each.starts and any(step.gang in gangs for step in each.steps) for each in held
-    )
+from solver import standing
 
 
 def why_not_begun(held: Turn, now: Mapping[str, Gang], pause: Waiting | None) -> Answer:

@@ -7,11 +7,12 @@ before any of its pods is bound, and the pods count as bound meanwhile.  Where t
 volumes do not come, or not in time, the claims are let go, and the gang waits again.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from adapters.kube.acting.claim_teller import ClaimTeller, ToldClaims
-from adapters.kube.acting.may_begin import HeldGang, are_behind, why_not_begun
+from adapters.kube.acting.gangs_on_hold import HeldGang, HeldGangs, are_behind
+from adapters.kube.acting.may_begin import why_not_begun
 from adapters.kube.acting.operations import NO_ANSWER, Answer, Deeds
 from adapters.kube.acting.pod_claims import PodClaims
 from adapters.kube.objects.volume_records import ClaimRecord
@@ -44,7 +45,7 @@ class _WaitingGang(HeldGang):
     claims: dict[str, str]
 
 
-class VolumeBinder:
+class VolumeBinder(HeldGangs[_WaitingGang]):
     """
     Holds gangs until their claims are bound, at most for ``within`` seconds.
     """
@@ -56,27 +57,12 @@ class VolumeBinder:
         *,
         within: float = WITHIN,
     ) -> None:
+        super().__init__()
         self._deeds = deeds
         self._cache = cache
         self._claims = PodClaims(cache)
         self._teller = ClaimTeller(deeds, cache, self._claims)
         self._within = within
-        self.held: list[_WaitingGang] = []
-        self._ended: dict[str, _WaitingGang] = {}
-
-    @property
-    def steps(self) -> Iterator[Operation]:
-        """
-        Walk the binds that wait for volumes.
-        """
-        for held in (*self.held, *self._ended.values()):
-            yield from held.steps
-
-    def clear(self) -> None:
-        """
-        Forget what was held: somebody else may have led since.
-        """
-        self.held, self._ended = [], {}
 
     def turn(self, steps: Sequence[Operation]) -> None:
         """
@@ -139,14 +125,13 @@ class VolumeBinder:
 
         What it grew by while its start was held comes after that.
         """
+        again = self._held_again()
         for at, held in enumerate([*self.held]):
             self._keep(held)
             behind = are_behind(self.held[:at], held.steps)
-            if self._is_over(held) and (held.over or not behind):
-                self.held.remove(held)
-                self._ended[held.name] = held
-                held.give_up_with_it(self.held)
-                return held.turn
+            is_over = held not in again and self._is_over(held)
+            if is_over and (held.over or not behind):
+                return self._end(held)
         return None
 
     def ended(self, name: str) -> Sequence[Receipt] | None:

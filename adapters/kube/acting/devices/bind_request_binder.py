@@ -9,11 +9,12 @@ carried out yet are taken back, and the gang waits again.
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from adapters.kube.acting.devices.bind_request_writer import BindRequestWriter
 from adapters.kube.acting.devices.gpu_groups import GpuGroups
 from adapters.kube.acting.devices.handed_gangs import HandedGang, HandedGangs, too_long
+from adapters.kube.acting.gangs_on_hold import HeldGangs
 from adapters.kube.acting.may_begin import why_not_begun
 from adapters.kube.acting.operations import NO_ANSWER, Answer, Deeds
 from adapters.kube.objects.bind_requests import BindRequestRecord
@@ -39,7 +40,7 @@ _AT_A_TIME = 32
 Act = Callable[[Operation], Receipt]
 
 
-class BindRequestBinder:
+class BindRequestBinder(HeldGangs[HandedGang]):
     """
     Holds gangs until KAI's binder has bound their pods, at most ``within`` seconds.
     """
@@ -52,28 +53,13 @@ class BindRequestBinder:
         within: float = WITHIN,
         now: Callable[[], float] = time.time,
     ) -> None:
+        super().__init__()
         self._writer = BindRequestWriter(deeds.transport)
         self._deeds = deeds
         self._cache = cache
         self._groups = GpuGroups(cache)
         self._gangs = HandedGangs(cache, self._groups, within)
         self._now = now
-        self.held: list[HandedGang] = []
-        self._ended: dict[str, HandedGang] = {}
-
-    @property
-    def steps(self) -> Iterator[Operation]:
-        """
-        Walk the binds that wait for the binder.
-        """
-        for held in (*self.held, *self._ended.values()):
-            yield from held.steps
-
-    def clear(self) -> None:
-        """
-        Forget what was held: somebody else may have led since.
-        """
-        self.held, self._ended = [], {}
 
     def turn(self) -> None:
         """
@@ -146,6 +132,7 @@ class BindRequestBinder:
 
         Requests whose turn has come are written meanwhile, so many at a time.
         """
+        again = self._held_again()
         requests = self._groups.requests() if self.held else {}
         busy = self._gangs.busy(self.held, requests)
         left = _AT_A_TIME
@@ -160,11 +147,9 @@ class BindRequestBinder:
                 left -= len(some)
                 _take(held, [self._ask(held, step) for step in some])
             self._keep(held)
-            if held.over or self._gangs.is_done(held, self.held):
-                self.held.remove(held)
-                self._ended[held.name] = held
-                held.give_up_with_it(self.held)
-                return held.turn
+            is_over = held.over or self._gangs.is_done(held, self.held)
+            if is_over and held not in again:
+                return self._end(held)
         return None
 
     def ended(self, name: str) -> list[Receipt] | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapters.kube.acting.devices.gpu_groups import GpuGroups
-from adapters.kube.acting.may_begin import HeldGang, are_behind
+from adapters.kube.acting.gangs_on_hold import HeldGang, are_behind
 from adapters.kube.objects.bind_requests import BindRequestRecord
 from adapters.kube.watch.cache import Cache
 from models.plan import Operation
