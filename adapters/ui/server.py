@@ -19,6 +19,7 @@ from adapters.ui.page_file import PageFile, page_file
 
 _log = logging.getLogger(__name__)
 _PATIENCE = 30.0
+_GONE = b'{"gone": "that round is not kept any more"}'
 _BEAT = 15.0
 MOST_STREAMS = 32
 """
@@ -149,7 +150,7 @@ class _UiHandler(BaseHTTPRequestHandler):
     do_HEAD = do_GET  # noqa: N815 - the base class calls it so
 
     def _asked(self, path: str, said: dict[str, str]) -> None:
-        store = self.server.store
+        store, number = self.server.store, _number(said, "round")
         match path:
             case "/":
                 page = self.server.page
@@ -158,15 +159,13 @@ class _UiHandler(BaseHTTPRequestHandler):
                 body = json.dumps(store.lines(), separators=(",", ":")).encode()
                 self._answer(200, body, "application/json")
             case "/frame":
-                self._packed(store.body(_number(said, "round")))
+                self._packed(store.body(number), number)
             case "/greedy":
-                self._packed(store.greedy(_number(said, "round")))
+                self._packed(store.greedy(number), number)
             case "/why":
-                found = store.why(_number(said, "round"), _number(said, "gang"))
-                self._packed(found)
+                self._packed(store.why(number, _number(said, "gang")), number)
             case "/remedies":
-                found = store.remedies(_number(said, "round"), _number(said, "gang"))
-                self._packed(found)
+                self._packed(store.remedies(number, _number(said, "gang")), number)
             case "/events" if self.command == "GET":
                 self._stream()
             case _:
@@ -185,11 +184,16 @@ class _UiHandler(BaseHTTPRequestHandler):
         self._common()
         self.end_headers()
 
-    def _packed(self, body: bytes | None) -> None:
-        if body is None:
-            self._answer(404, b"that round is not kept any more\n", "text/plain")
-            return
-        self._answer(200, body, "application/json", encoding="gzip")
+    def _packed(self, body: bytes | None, number: int) -> None:
+        """
+        Answer for a round: that one is gone is nothing a browser should complain of.
+        """
+        if body is not None:
+            self._answer(200, body, "application/json", encoding="gzip")
+        elif 0 <= number <= self.server.store.newest:
+            self._answer(200, _GONE, "application/json")
+        else:
+            self._answer(404, b"there is no such round\n", "text/plain")
 
     def _answer(
         self,

@@ -19,7 +19,9 @@ function places(frame) {
 async function ask(path) {
   const answer = await fetch(path);
   if (!answer.ok) throw new Error((await answer.text()).trim());
-  return answer.json();
+  const told = await answer.json();
+  if (told.gone) throw new Error(told.gone);
+  return told;
 }
 
 function trouble(text) {

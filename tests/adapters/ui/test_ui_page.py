@@ -182,29 +182,34 @@ def test_why_a_gang_waits_is_proven_when_it_is_lit_up(browser):
 HELD_BACK = """
     window.before = window.fetch;
     window.fetch = async (path) => {
-      const first = path.startsWith("why") && !window.done;
-      const held = first && new Promise((done) => { window.done = done; });
+      const held = path.startsWith("why") && !window.seen;
+      window.seen ||= held;
+      const let_go = new Promise((done) => { if (held) window.done = done; });
+      if (held && %s) await let_go;
       const answer = await before(path);
-      await held;
+      if (held) { window.asked = true; await let_go; }
       return answer;
     };
 """
 """
-The first answer to why is held back until it is let go.
+The first question why, or its answer, is held back until it is let go.
 """
 
 
 @WITH_BROWSER
-def test_why_is_asked_again_where_a_newer_round_came_before_the_answer(browser):
+@pytest.mark.parametrize("question", ["true", "false"])
+def test_why_is_asked_again_where_a_newer_round_came_before_the_answer(
+    browser, question
+):
     store = FrameStore("a test", live=True)
     queues = [queue("q", quota=8, limit=4)]
     large, later = (gang(name, queue="q", gpus=6) for name in ("large", "later"))
     show(store, snapshot([node("n0")], [large], queues), "first", began=1.0)
     with served(store) as server:
         opened(browser, server)
-        browser.evaluate(HELD_BACK)
+        browser.evaluate(HELD_BACK % question)
         browser.evaluate("document.querySelector('#waits button').click()")
-        browser.wait("!!window.done")
+        browser.wait(f"!!window.done && (window.asked || {question})")
         show(store, snapshot([node("n0")], [large, later], queues), "second", began=2.0)
         browser.wait(f"document.body.dataset.version === '{store.version}'")
         browser.evaluate("window.fetch = before; done()")
