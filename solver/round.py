@@ -310,8 +310,8 @@ def _ranked(bare: Problem, budget: Budget, strategy: str) -> Outcome:
         budget.cut.add("reservations")
         return outcome
     other = _solved(bare, budget, strategy, displaced)
-    may = may_end_with(other.problem, other.draft) and is_ahead(other, outcome)
-    return other if may else outcome
+    may = may_end_with(other.problem, other.draft, displaced)
+    return other if may and is_ahead(other, outcome) else outcome
 
 
 def _solved(

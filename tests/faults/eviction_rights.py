@@ -235,7 +235,10 @@ FAULTS: tuple[Fault, ...] = (
         "preempt-with-a-right-that-was-used",
         "who gets just what it was promised gives the right to preempt once more",
         switch("solver.evict.reservations:is_as_promised", always(False)),
-        ("evict/reservations/gives-no-right-to-evict-a-second-time",),
+        (
+            "evict/reservations/gives-no-right-to-evict-a-second-time",
+            "evict/reservations/reserved-once-more-gives-no-right-to-evict",
+        ),
     ),
     Fault(
         "preempt-equals",
