@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from models.devices.gpu_parts import is_reckoned
 from models.gangs import pod_sets
-from models.resources import Resources, add, format_quantity, summed
+from models.resources import add, format_quantity
 from solver.verify.evidence import Evidence
 from solver.verify.gang_changes import Case
+from solver.verify.leaving.room_beside import asked_by_one, room_beside
 from solver.verify.plan_steps import Amounts, Step
 from solver.verify.queues import rolled_up
 from solver.verify.shares.entitlement import entitled_starts
-from solver.verify.tied_pieces import free_pieces
 from solver.verify.violation import Violation
 
 
@@ -44,34 +44,20 @@ def _on_nodes(
     others: Sequence[Step],
 ) -> Iterator[Violation]:
     wanted: Amounts = {}
-    held: Amounts = {}
     for case in starts:
         for leaf in pod_sets(case.gang.tree):
             for node, pods in case.deeds.reserved.get(leaf.name, {}).items():
                 add(wanted.setdefault(node, {}), leaf.requests, pods)
-    for step in others:
-        add(held.setdefault(step.source or "", {}), _requests(step))
+    room = room_beside(evidence, wanted.keys(), others)
     for step in mine:
-        if step.operation.op == "Move":
-            add(held.setdefault(step.operation.node, {}), _requests(step))
-    staying = {step.operation.pod for step in others}
-    pieces = free_pieces(evidence, later=True, staying=staying)
-    for name in sorted(wanted.keys() & evidence.nodes.keys()):
-        stays = held.setdefault(name, {})
-        add(stays, evidence.nodes[name].used)
-        add(stays, summed(evidence.loads[name]))
-        add(stays, summed(evidence.leaving[name]), -1)
-        add(stays, pieces.get(name, {}), -1)
-        room = evidence.nodes[name].allocatable
+        if step.operation.op == "Move" and step.operation.node in room:
+            add(room[step.operation.node], asked_by_one(step), -1)
+    for name, has in room.items():
         asks = {r: n for r, n in wanted[name].items() if not is_reckoned(r)}
         for resource, asked in sorted(asks.items()):  # devices are judged one by one
-            left = room.get(resource, 0) - stays.get(resource, 0)
+            left = has.get(resource, 0)
             if asked > max(0, left):
                 yield _short(name, resource, asked, left)
-
-
-def _requests(step: Step) -> Resources:
-    return step.leaf.requests if step.leaf else {}
 
 
 def _in_queues(
@@ -87,7 +73,7 @@ def _in_queues(
     for step in mine:
         if step.operation.op == "Evict":
             queue = evidence.gangs[step.operation.gang].queue
-            add(stays.setdefault(queue, {}), _requests(step), -1)
+            add(stays.setdefault(queue, {}), asked_by_one(step), -1)
     running = rolled_up(evidence, stays)
     for name, row in sorted(rolled_up(evidence, wanted).items()):
         for resource in evidence.named:

@@ -11,7 +11,7 @@ from solver.verify.evidence import Evidence
 from solver.verify.gang_changes import Case
 from solver.verify.leaving.evicted_units import Taken, taken
 from solver.verify.leaving.for_whom import Ranks, home, start_priority
-from solver.verify.leaving.kept_promises import keeps_promise
+from solver.verify.leaving.kept_promises import kept_promises
 from solver.verify.plan_steps import PREEMPT, RECLAIM, Amounts
 from solver.verify.queues import rolled_up
 from solver.verify.shares.entitlement import entitled_starts, shares_of
@@ -284,11 +284,11 @@ def preempt_bounds(evidence: Evidence) -> Iterator[Violation]:
         side = (home(evidence, loss.gang), loss.gang.key in claimed)
         bands = victims.setdefault(side, {})
         bands.setdefault(rank.band(loss.gang.priority), _Taken()).take(gone)
-    served = evidence.beneficiaries()
+    kept = kept_promises(evidence) if victims else frozenset()
     starts: dict[tuple[str, bool], list[tuple[int, Resources]]] = {}
     for case in evidence.placing() if victims else ():
         side = (home(evidence, case.gang), case.gang.key in called)
-        is_one = case.starts and not keeps_promise(evidence, case, served)
+        is_one = case.starts and case.gang.key not in kept
         if is_one and side in victims:
             band = rank.band(start_priority(evidence, case.gang))
             starts.setdefault(side, []).append((band, _demand(case)))

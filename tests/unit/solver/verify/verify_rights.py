@@ -350,13 +350,26 @@ def promises():
         made(*steps, bind("x-0", "n3")),
         "who starts where it was promised to",
     )
-    yield broken(
-        "preempt-bound",
-        given,
-        made(*steps, reserve("x-0", "n2")),
-        made(*for_both, reserve("x-0", "n2")),
-        "who stays reserved, and nobody leaves for it",
-    )
+    for some, label in ((steps, "nobody"), (for_both, "somebody")):
+        yield broken(
+            "preempt-bound",
+            given,
+            made(*some, reserve("x-0", "n2")),
+            made(*for_both, reserve("x-0", "n3")),
+            f"who stays reserved where there is room, and {label} leaves for it",
+        )
+    lost = {
+        "once others leave": ("n1", []),
+        "once others of its queue leave": ("n2", [queue(quota=None, limit=16)]),
+    }
+    for label, (place, queues) in lost.items():
+        yield broken(
+            "preempt-bound",
+            snapshot(nodes(4), [*full, needy("x", reserved=[place])], queues),
+            made(*steps),
+            made(*for_both, reserve("x-0", place)),
+            f"who has room again where it was promised, {label}",
+        )
     both = [bind("x-0", "n2"), bind("y-0", "n3")]
     pair = [
         needy("x", reserved=["n2"], mates=["x", "y"]),
@@ -369,6 +382,14 @@ def promises():
         made(*steps, *both),
         made(*steps, *elsewhere),
         "a group of which all start where they were promised to",
+    )
+    late = [replace(pair[0], tree=needy("x", reserved=["n1"]).tree), pair[1]]
+    yield broken(
+        "preempt-bound",
+        snapshot(nodes(5), [*full, *late]),
+        made(*steps),
+        made(*for_both, reserve("x-0", "n1"), reserve("y-0", "n3")),
+        "a group of which one has room again once others leave",
     )
 
 
