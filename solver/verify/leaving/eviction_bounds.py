@@ -62,6 +62,7 @@ class _Asked:
 
     ``most`` counts all places; ``least`` only those for whom somebody leaves, since
     others may have come later, in idle room; ``sure`` those of guaranteed starts.
+    Promises that are kept are no starts.
     """
 
     most: Amounts
@@ -147,9 +148,11 @@ def _reclaimed(evidence: Evidence) -> dict[str, _Taken]:
 def _asked(evidence: Evidence, starts: Iterable[Case]) -> _Asked:
     most: Amounts = {}
     least: Amounts = {}
-    named = evidence.beneficiaries()
+    named, kept = evidence.beneficiaries(), kept_promises(evidence)
     for case in starts:
         gang = case.gang
+        if gang.key in kept:
+            continue
         largest = most.setdefault(gang.queue, {})
         smallest = least.setdefault(gang.queue, {})
         places = _demand(case)
@@ -160,7 +163,8 @@ def _asked(evidence: Evidence, starts: Iterable[Case]) -> _Asked:
                 smallest[name] = smallest.get(name, 0) + amount
     sure: Amounts = {}
     for case in guaranteed_starts(evidence):
-        add(sure.setdefault(case.gang.queue, {}), _demand(case))
+        if case.gang.key not in kept:
+            add(sure.setdefault(case.gang.queue, {}), _demand(case))
     return _Asked(
         rolled_up(evidence, most),
         rolled_up(evidence, least),

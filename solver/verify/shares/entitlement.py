@@ -12,6 +12,8 @@ from solver.shares.fair_share import Precedence
 from solver.verify.evidence import Evidence
 from solver.verify.gang_changes import Case
 from solver.verify.gang_counts import least_core
+from solver.verify.leaving.for_whom import Ranks, start_priority
+from solver.verify.leaving.kept_promises import kept_promises
 from solver.verify.plan_steps import RECLAIM, Amounts
 from solver.verify.queues import rolled_up
 from solver.verify.shares.demand import remembers, requested, waiting_again
@@ -25,8 +27,8 @@ def entitlements(evidence: Evidence) -> Iterator[Violation]:
     Ensure that entitled starts fit between what runs and the fair share.
 
     For every queue on the path and every named resource: Σ least demand of entitled
-    starts ≤ max(0, fair share - running); for a queue with queues below it what is
-    evicted there makes room too.
+    starts ≤ max(0, fair share - running - promised); for a queue with queues below it
+    what is evicted there makes room too.
     """
     for name, message in _above(evidence, entitled_starts(evidence), {}):
         yield Violation("entitled", name, message)
@@ -75,14 +77,10 @@ def _above(
             row[resource] = row.get(resource, 0) + least
     if not own:
         return
-    running = rolled_up(evidence, evidence.running)
-    evicted = evicted_below(evidence)
-    shares = shares_of(evidence)
+    taken, shares = taken_of(evidence), shares_of(evidence)
     for name, amounts in sorted(rolled_up(evidence, own).items()):
         for resource, need in sorted(amounts.items()):
-            have = running.get(name, {}).get(resource, 0)
-            if name in evidence.parents:
-                have -= evicted.get(name, {}).get(resource, 0)
+            have = taken.get(name, {}).get(resource, 0)
             again = memory.get(name, {}).get(resource, 0)
             if memory and not again:
                 continue
@@ -95,12 +93,50 @@ def _above(
                 waiting = f", {waits} wait that were evicted before" if again else ""
                 message = (
                     f"{resource}: entitled starts need {asks}, "
-                    f"the fair share is {fair} and {runs} is running{waiting}"
+                    f"the fair share is {fair} and {runs} is taken{waiting}"
                 )
                 yield name, message
 
 
-def evicted_below(evidence: Evidence) -> Amounts:
+def taken_of(evidence: Evidence) -> Amounts:
+    """
+    Give what is taken of each queue's share: what runs, and promises that are kept.
+
+    For a queue with queues below it less what is evicted there for entitled starts.
+    """
+    own = {name: dict(row) for name, row in evidence.running.items()}
+    for case in _promised(evidence):
+        row = own.setdefault(case.gang.queue, {})
+        for resource in evidence.named:
+            least = least_core(case.gang, case.before, case.placed, resource)
+            row[resource] = row.get(resource, 0) + least
+    taken = rolled_up(evidence, own)
+    for name, row in _evicted_below(evidence).items():
+        if name in evidence.parents:
+            add(taken.setdefault(name, {}), row, -1)
+    return taken
+
+
+def _promised(evidence: Evidence) -> list[Case]:
+    """
+    List the promises that are kept and are not called entitled.
+
+    One that may have been given up for a higher band, and starts as if it had not been
+    promised anything, is none.
+    """
+    kept = kept_promises(evidence)
+    if not kept:
+        return []
+    rank = Ranks.of(evidence)
+    called = {line.name for line in evidence.plan.gangs if line.entitled}
+    starts = [case for case in evidence.placing() if case.starts]
+    bands = {c.gang.key: rank.band(start_priority(evidence, c.gang)) for c in starts}
+    top = max((band for key, band in bands.items() if key not in kept), default=None)
+    held = [case for case in starts if case.gang.key in kept - called]
+    return [case for case in held if top is None or bands[case.gang.key] >= top]
+
+
+def _evicted_below(evidence: Evidence) -> Amounts:
     """
     Add up what is evicted below each queue for those who are called entitled.
     """

@@ -11,7 +11,7 @@ from solver.verify.gang_counts import least_core
 from solver.verify.plan_steps import Amounts
 from solver.verify.queues import rolled_up
 from solver.verify.shares.demand import waiting_again
-from solver.verify.shares.entitlement import entitled_starts, evicted_below
+from solver.verify.shares.entitlement import entitled_starts, taken_of
 from solver.verify.violation import Violation
 
 
@@ -35,8 +35,8 @@ def guarantees(evidence: Evidence) -> Iterator[Violation]:
 
     Only entitled starts for which somebody leaves are called so.  For every queue on
     the path and every named resource: Σ least demand of guaranteed starts ≤ quota -
-    running - least demand of waiting gangs that were evicted before; for a queue with
-    queues below it what is evicted there makes room too.
+    running - promised - least demand of waiting gangs that were evicted before; for a
+    queue with queues below it what is evicted there makes room too.
     """
     starts = guaranteed_starts(evidence)
     known = {case.gang.key for case in starts}
@@ -66,16 +66,13 @@ def _above(
     asked: Mapping[str, Mapping[str, int]],
     memory: Mapping[str, Mapping[str, int]],
 ) -> Iterator[Violation]:
-    running = rolled_up(evidence, evidence.running)
-    evicted = evicted_below(evidence)
+    taken = taken_of(evidence)
     for name, amounts in sorted(asked.items()):
         for resource, need in sorted(amounts.items()):
             quota = evidence.queues[name].rule(resource).quota
             if quota is None or not need:
                 continue
-            have = running.get(name, {}).get(resource, 0)
-            if name in evidence.parents:
-                have -= evicted.get(name, {}).get(resource, 0)
+            have = taken.get(name, {}).get(resource, 0)
             again = memory.get(name, {}).get(resource, 0)
             if need > max(0, quota - have - again):
                 asks, most, runs, waits = (
@@ -84,6 +81,6 @@ def _above(
                 waiting = f", {waits} wait that were evicted before" if again else ""
                 message = (
                     f"{resource}: guaranteed starts need {asks}, the quota is {most} "
-                    f"and {runs} is running{waiting}"
+                    f"and {runs} is taken{waiting}"
                 )
                 yield Violation("guaranteed", name, message)

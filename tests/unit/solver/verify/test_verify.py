@@ -21,6 +21,7 @@ from tests.unit.solver.verify.verify_evictions import EVICTIONS
 from tests.unit.solver.verify.verify_gangs import GANGS
 from tests.unit.solver.verify.verify_neighbours import NEIGHBOURS
 from tests.unit.solver.verify.verify_plans import PLANS
+from tests.unit.solver.verify.verify_promises import PROMISES
 from tests.unit.solver.verify.verify_queues import QUEUES
 from tests.unit.solver.verify.verify_reserves import RESERVES
 from tests.unit.solver.verify.verify_rights import RIGHTS
@@ -35,6 +36,7 @@ CASES = [
     *RESERVES,
     *EVICTIONS,
     *RIGHTS,
+    *PROMISES,
     *NEIGHBOURS,
 ]
 

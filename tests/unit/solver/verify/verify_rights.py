@@ -330,69 +330,6 @@ def bands():
     )
 
 
-def promises():
-    """
-    Three leave, of whom two are as much as the one start they leave for.
-    """
-    full = [
-        victim("v", gpus=4),
-        victim("u", gpus=4),
-        victim("t", "n1", gpus=4),
-        needy(),
-    ]
-    steps = [evict("v-0"), evict("u-0"), evict("t-0", "n1"), reserve("w-0")]
-    for_both = [steps[0], evict("u-0", "n0", "w", "x"), *steps[2:]]
-    given = snapshot(nodes(4), [*full, needy("x", reserved=["n2"])])
-    yield broken(
-        "preempt-bound",
-        given,
-        made(*steps, bind("x-0", "n2")),
-        made(*steps, bind("x-0", "n3")),
-        "who starts where it was promised to",
-    )
-    for some, label in ((steps, "nobody"), (for_both, "somebody")):
-        yield broken(
-            "preempt-bound",
-            given,
-            made(*some, reserve("x-0", "n2")),
-            made(*for_both, reserve("x-0", "n3")),
-            f"who stays reserved where there is room, and {label} leaves for it",
-        )
-    lost = {
-        "once others leave": ("n1", []),
-        "once others of its queue leave": ("n2", [queue(quota=None, limit=16)]),
-    }
-    for label, (place, queues) in lost.items():
-        yield broken(
-            "preempt-bound",
-            snapshot(nodes(4), [*full, needy("x", reserved=[place])], queues),
-            made(*steps),
-            made(*for_both, reserve("x-0", place)),
-            f"who has room again where it was promised, {label}",
-        )
-    both = [bind("x-0", "n2"), bind("y-0", "n3")]
-    pair = [
-        needy("x", reserved=["n2"], mates=["x", "y"]),
-        needy("y", reserved=["n3"], mates=["x", "y"]),
-    ]
-    elsewhere = [bind("x-0", "n2"), bind("y-0", "n4")]
-    yield broken(
-        "preempt-bound",
-        snapshot(nodes(5), [*full, *pair]),
-        made(*steps, *both),
-        made(*steps, *elsewhere),
-        "a group of which all start where they were promised to",
-    )
-    late = [replace(pair[0], tree=needy("x", reserved=["n1"]).tree), pair[1]]
-    yield broken(
-        "preempt-bound",
-        snapshot(nodes(5), [*full, *late]),
-        made(*steps),
-        made(*for_both, reserve("x-0", "n1"), reserve("y-0", "n3")),
-        "a group of which one has room again once others leave",
-    )
-
-
 def bounds():
     steps = made(*GOOD)
     moved = made(move("v-0", "n0", "n1"), reserve("w-0"))
@@ -475,7 +412,6 @@ RIGHTS = [
     *paths(),
     *departments(),
     *bands(),
-    *promises(),
     *bounds(),
     *claims(),
 ]
