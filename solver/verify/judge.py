@@ -82,6 +82,7 @@ RULES: Final[dict[str, Rule]] = {
     "beneficiary": rights.beneficiaries,
     "reclaimed-for": rights.reclaimed_for,
     "preempted-for": rights.preempted_for,
+    "preempted-beside": rights.preempted_beside,
     "reclaim-bound": losses.reclaim_bounds,
     "preempt-bound": losses.preempt_bounds,
     "eviction-bound": eviction_costs.eviction_bounds,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from models.gangs import Gang
 from solver.verify.evidence import Evidence
-from solver.verify.plan_steps import PREEMPT, RECLAIM
+from solver.verify.plan_steps import LEND, PREEMPT, RECLAIM
 from solver.verify.violation import Violation
 
 
@@ -18,13 +18,15 @@ class _Side:
     The gangs that an eviction names: what is wrong with them, and who they are.
 
     ``queues`` gives a gang of each leaf queue, ``borrowing`` those that no line calls
-    entitled, ``lowest`` the one of the lowest priority, with it.
+    entitled, ``lowest`` the one of the lowest priority, with it, and ``bands`` all of
+    them with their bands.
     """
 
     wrong: tuple[str, ...]
     queues: dict[str, str]
     borrowing: tuple[str, ...]
     lowest: tuple[int, str] | None
+    bands: dict[str, int]
 
 
 def beneficiaries(evidence: Evidence) -> Iterator[Violation]:
@@ -73,6 +75,35 @@ def preempted_for(evidence: Evidence) -> Iterator[Violation]:
                 f"a higher band than its own priority {victim.priority}"
             )
             yield Violation("preempted-for", pod, message)
+
+
+def preempted_beside(evidence: Evidence) -> Iterator[Violation]:
+    """
+    Ensure that no high start pushes out work so that its like may start.
+
+    Where a unit is preempted, nobody leaves in the same step for a gang of its queue
+    and of its band or a lower one; but those who were lent what was held for it.
+    """
+    rank = Ranks.of(evidence)
+    called = {line.name for line in evidence.plan.gangs if line.entitled}
+    highest: dict[tuple[str, bool], int] = {}
+    wrong: set[str] = set()
+    for victim, side, _ in _sides(evidence, PREEMPT):
+        band = rank.band(victim.priority)
+        at = home(evidence, victim), len(side.borrowing) < len(side.bands)
+        highest[at] = max(band, highest.get(at, band))
+        wrong.update(key for key, own in side.bands.items() if own <= band)
+    served = evidence.beneficiaries() - evidence.beneficiaries(LEND) - wrong
+    for key in sorted(served & evidence.gangs.keys()) if highest else ():
+        gang = evidence.gangs[key]
+        above = highest.get((home(evidence, gang), key in called))
+        if above is None or rank.band(start_priority(evidence, gang)) > above:
+            continue
+        message = (
+            f"others leave for it, of priority {start_priority(evidence, gang)}, and "
+            "pods of its band or a higher one are preempted in its queue"
+        )
+        yield Violation("preempted-beside", key, message)
 
 
 def home(evidence: Evidence, gang: Gang) -> str:
@@ -154,9 +185,11 @@ def _side(evidence: Evidence, names: tuple[str, ...], called: set[str]) -> _Side
         elif not case.starts:
             wrong.append(f"leaves for {name}, which needed nothing")
     priorities = [(start_priority(evidence, gang), gang.key) for gang in gangs]
+    rank = Ranks.of(evidence)
     return _Side(
         wrong=tuple(wrong),
         queues={home(evidence, gang): gang.key for gang in reversed(gangs)},
         borrowing=tuple(gang.key for gang in gangs if gang.key not in called),
         lowest=min(priorities, default=None),
+        bands={key: rank.band(priority) for priority, key in priorities},
     )

@@ -304,8 +304,14 @@ def bands():
         "preempt-bound",
         snapshot(nodes(2), ladder),
         made(evict("u-0"), evict("t-0", "n1"), *for_both),
-        made(evict("u-0"), evict("v-0", "n0", "x"), *for_both),
+        made(evict("u-0"), reserve("w-0"), bind("x-0", "n1")),
         "the starts of a higher band only",
+    )
+    yield broken(
+        "preempted-beside",
+        snapshot(nodes(3), ladder),
+        made(evict("u-0"), evict("v-0", "n0", "x"), *for_both),
+        made(bind("w-0", "n2"), evict("v-0", "n0", "x"), for_both[1]),
     )
     apart = [
         victim("v", requests={GPU: 4}),
