@@ -76,6 +76,7 @@ RULES: Final[dict[str, Rule]] = {
     "min-runtime": victims_allowed.min_runtimes,
     "budget": victims_allowed.budgets,
     "victim-minimum": victims_allowed.victim_minimums,
+    "victim-placed": victims_allowed.victims_with_places,
     "move-whole": victims_allowed.whole_moves,
     "stale-gang": victims_allowed.stale_gangs,
     "lend": lent_gangs.lent_gangs,

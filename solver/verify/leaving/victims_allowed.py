@@ -156,6 +156,17 @@ def victim_minimums(evidence: Evidence) -> Iterator[Violation]:
                 yield Violation("victim-minimum", loss.gang.key, problem)
 
 
+def victims_with_places(evidence: Evidence) -> Iterator[Violation]:
+    """
+    Ensure that no gang gets pods bound or reserved while others make it lose some.
+    """
+    for key, loss in evidence.losses.items():
+        case = evidence.cases.get(key)
+        if loss.for_others and case is not None and case.placed:
+            message = f"{loss.for_others} pods evicted or moved, and {case.told}"
+            yield Violation("victim-placed", key, message)
+
+
 def whole_moves(evidence: Evidence) -> Iterator[Violation]:
     """
     Ensure that a gang moves with all its running pods, or with surplus pods only.

@@ -294,6 +294,15 @@ def moves():
             nodes(3, zone="z0", rack="r0"), [victim("v", "n0", "n1", **fields), needy()]
         )
         yield broken("move-whole", given, part, made(*whole), label)
+    elastic = victim("v", "n0", "n1", minimum=1, replicas=3)
+    given = snapshot(nodes(4), [elastic, needy()])
+    for label, gone in (
+        ("evicted", evict("v-0")),
+        ("moved", move("v-0", "n0", "n2")),
+    ):
+        steps = [gone, reserve("w-0")]
+        more = made(*steps, bind("v-2", "n3"))
+        yield broken("victim-placed", given, more, made(*steps), label)
 
 
 def stales():
