@@ -123,6 +123,7 @@ class _Choice:
         self.tuning = decided.before.tuning.search
         self.attempts = Attempts(budget, self.tuning)
         self.tries = self.tuning.most_open_tries
+        self.tried: list[Mapping[Step, Draft]] = []
         self.possible = StillPossible(found.sure.bare)
         self.known = _num_known(found, self.possible)
         self.encoding = self._encode()
@@ -268,7 +269,7 @@ class _Choice:
 
     def _try(self, answer: Answer) -> bool:
         """
-        Freeze what an answer chose; tell whether that leads to a better round.
+        Freeze what an answer chose, once; tell whether that leads to a better round.
         """
         self.tries -= 1
         opened = self.decided.opened
@@ -278,8 +279,9 @@ class _Choice:
                 drafts[step] = draft
         self.watch.lap("decode")
         draft = drafts.get(opened.now.step)
-        if draft is None or not opened.holds(draft):
+        if draft is None or drafts in self.tried or not opened.holds(draft):
             return False
+        self.tried.append(drafts)
         other = self.again(self.decided, drafts)
         named = (one.beneficiaries for one in departures_of(other.problem).values())
         if not all(named) or not is_better(

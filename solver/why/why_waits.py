@@ -2,10 +2,11 @@
 Why one gang waits in a round: one verdict, and the smallest set of rules behind it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from models.changes.all_room import count_on, in_all_room
 from models.plan import GangLine, Plan
 from models.policy import Evict, Limits, Policy
 from models.snapshot import Snapshot
@@ -20,7 +21,7 @@ from solver.hold.held_nodes import with_heads
 from solver.place.gang_order import rank_of
 from solver.problem.problem import Problem, Unit, problem_of, together
 from solver.why.given_to_others import GivenToOthers, given_by, kept_off
-from solver.why.named_rules import NamedRule, leaves_of, rules_of
+from solver.why.named_rules import NamedRule, rules_of
 from solver.why.rule_numbers import blockers_of
 from solver.why.smallest_core import smallest_core
 from solver.why.start_under import (
@@ -342,9 +343,14 @@ def cannot_start(problem: Problem, gang: str) -> bool:
     if state is None or state.satisfied:
         return False
     unit = unit_of(problem, gang)
-    others = [one for one in problem.units if one.starts and one.key != unit.key]
-    if others and (_counts_some(unit, others) or next(open_steps(problem), None)):
-        return False  # it may be beside another one, or take what leaves for it
+    waiting = [one for one in problem.units if one.starts and one.key != unit.key]
+    others = [state.gang for one in waiting for state in one.states]
+    own = [state.gang for state in unit.states]
+    if count_on(own, others):
+        return False  # it may be beside another one
+    if others and any(open_steps(problem)):  # it may take what leaves for them
+        then = in_all_room(problem.snapshot, own)
+        return then is not None and cannot_start(problem_of(then, problem.policy), gang)
     rules = rules_of(problem, problem, unit)
     budget = Budget(problem.policy.limits, 0, Stopwatch(None))
     ask = StartUnder(
@@ -357,17 +363,3 @@ def cannot_start(problem: Problem, gang: str) -> bool:
         offers=offered(problem.room),
     )
     return ask.answer(frozenset(rules)) is False
-
-
-def _counts_some(unit: Unit, others: Iterable[Unit]) -> bool:
-    """
-    Tell whether a place of a unit may be one only beside others that start.
-    """
-    said = [leaf.neighbours for leaf in leaves_of(unit)]
-    wanted = {one.near.pods for one in said if one.near}
-    wanted.update(rule.pods for one in said for rule in one.spread)
-    return any(
-        wanted & {*leaf.neighbours.selected}
-        for other in others
-        for leaf in leaves_of(other)
-    )

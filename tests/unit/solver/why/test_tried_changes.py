@@ -30,6 +30,7 @@ from solver.problem.problem import problem_of
 from solver.round import decide
 from solver.why.trial import trial_of
 from solver.why.tried_changes import menu_for
+from solver.why.why_waits import cannot_start
 from tests.helpers.build import (
     gang,
     node,
@@ -365,3 +366,17 @@ def test_of_running_gangs_those_are_offered_first_whose_room_is_enough():
     names = [f"default/{name}" for name in ("much-1", "much-2", "much-3", "much-4")]
     assert sorted((name, 0) for name in names) == sorted(evicted[2:])
     assert [("default/few-0", 0), ("default/few-1", 6)] == evicted[:2]
+
+
+@pytest.mark.parametrize("may_leave", [True, False])
+def test_no_round_is_planned_where_it_could_not_start_if_all_left_that_might(may_leave):
+    rack = [node(f"n{i}", rack="r", zone="z") for i in range(2)]
+    low = gang("low", gpus=8, running=["n0"])
+    other = gang("other", gpus=8, running=["n1"], preemptible=may_leave)
+    high = gang("high", gpus=8, priority=10, age=100)
+    mine = gang("a", minimum=2, gpus=8, topology=required(), priority=10)
+
+    problem = problem_of(snapshot(rack, [low, other, high, mine]), Policy())
+
+    assert "default/a" not in problem.blocked
+    assert may_leave != cannot_start(problem, "default/a")
