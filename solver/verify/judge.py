@@ -19,6 +19,7 @@ from solver.verify.leaving import (
     entitled_room,
     eviction_costs,
     lent_gangs,
+    reserved_cores,
     victims_allowed,
 )
 from solver.verify.leaving import eviction_bounds as losses
@@ -80,6 +81,7 @@ RULES: Final[dict[str, Rule]] = {
     "move-whole": victims_allowed.whole_moves,
     "stale-gang": victims_allowed.stale_gangs,
     "lend": lent_gangs.lent_gangs,
+    "reserved-surplus": reserved_cores.reserved_cores,
     "beneficiary": rights.beneficiaries,
     "reclaimed-for": rights.reclaimed_for,
     "preempted-for": rights.preempted_for,

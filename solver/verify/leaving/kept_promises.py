@@ -24,7 +24,7 @@ def kept_promises(evidence: Evidence) -> frozenset[str]:
 
     Only those who are bound, or could be there though nobody left for others.
     """
-    held = [case for case in evidence.placing() if _as_promised(case)]
+    held = [case for case in evidence.placing() if is_as_promised(case)]
     if not any(case.starts for case in held):
         return frozenset()
     crowded, full = _crowded(evidence, held), _full(evidence, held)
@@ -46,7 +46,10 @@ def kept_promises(evidence: Evidence) -> frozenset[str]:
     )
 
 
-def _as_promised(case: Case) -> bool:
+def is_as_promised(case: Case) -> bool:
+    """
+    Tell whether a gang gets just the places that were reserved for it.
+    """
     return all(
         _promised(leaf) == case.got.get(leaf.name, {})
         for leaf in pod_sets(case.gang.tree)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from models.policy import Policy
 from models.resources import CPU, GPU
-from tests.helpers.build import bind, nodes, queue, requests, snapshot, tier
+from tests.helpers.build import bind, gang, leaf, nodes, queue, requests, snapshot, tier
 from tests.unit.solver.verify.verify_cases import (
     FULL,
     GOOD,
@@ -57,6 +57,27 @@ def sides():
         made(evict("v-0", "n0", "x"), *both),
         "a gang that needs nothing",
     )
+
+
+def cores():
+    full = [victim("v", gpus=4), victim("u", gpus=4)]
+    elastic = needy(gpus=4, minimum=1, replicas=2)
+    pods = [reserve("w-0"), reserve("w-1")]
+    either = gang(
+        "w", leaf("x", 1, gpus=4), leaf("y", 1, gpus=4), min_groups=1, priority=1
+    )
+    leaves = [reserve("w-x-0", gang="w"), reserve("w-y-0", gang="w")]
+    for label, wants, steps in (
+        ("a pod that is not needed", elastic, pods),
+        ("a child that is not needed", either, leaves),
+    ):
+        yield broken(
+            "reserved-surplus",
+            snapshot(nodes(1), [*full, wants]),
+            made(evict("v-0"), evict("u-0"), *steps),
+            made(evict("v-0"), steps[0]),
+            label,
+        )
 
 
 def others_leave():
@@ -410,6 +431,7 @@ def _tiers(values):
 
 
 RIGHTS = [
+    *cores(),
     *others_leave(),
     *sides(),
     *queues(),
