@@ -2,6 +2,7 @@
 What two plans do differently, gang by gang: of one input, or of two that are alike.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -21,6 +22,7 @@ class Became(StrEnum):
     RESERVES = "reserves"
     GROWS = "grows"
     STAYS = "stays"
+    KEEPS = "keeps"
     LEAVES = "leaves"
     WAITS = "waits"
     SHRINKS = "shrinks"
@@ -37,7 +39,8 @@ class GangDifference:
     """
     One gang in two plans, of which one may not know it.
 
-    In the second plan its pods leave by ``rules`` and for ``beneficiaries``.
+    In the second plan its pods leave by ``rules`` and for ``beneficiaries``.  In each
+    so many are ``evicted``; others that leave are moved.
     """
 
     became: Became
@@ -45,6 +48,7 @@ class GangDifference:
     after: GangLine | None
     rules: Sequence[str] = ()
     beneficiaries: Sequence[str] = ()
+    evicted: tuple[int, int] = (0, 0)
 
     @property
     def line(self) -> GangLine:
@@ -88,13 +92,15 @@ def difference_of(before: Plan, after: Plan) -> PlanDifference:
     old = {line.name: line for line in before.gangs}
     new = {line.name: line for line in after.gangs}
     names = [*old, *(name for name in new if name not in old)]
-    left = _left(after)
+    left, lost = _left(after), (_evicted(before), _evicted(after))
     found = []
     for name in sorted(names):
         pair = old.get(name), new.get(name)
-        became = _became(*pair)
+        evicted = lost[0][name], lost[1][name]
+        became = _became(*pair, evicted[0] - evicted[1])
         if became is not None:
-            found.append(GangDifference(became, *pair, *left.get(name, ())))
+            rules, whom = left.get(name, ((), ()))
+            found.append(GangDifference(became, *pair, rules, whom, evicted))
     kinds = list(Became)
     found.sort(key=lambda each: kinds.index(each.became))
     return PlanDifference(
@@ -102,6 +108,13 @@ def difference_of(before: Plan, after: Plan) -> PlanDifference:
         elsewhere=_elsewhere(before, after),
         operations=before.operations != after.operations,
     )
+
+
+def _evicted(plan: Plan) -> Counter[str]:
+    """
+    Count of each gang the pods that leave and get no other place.
+    """
+    return Counter(step.gang for step in plan.operations if step.op == "Evict")
 
 
 def _left(plan: Plan) -> dict[str, tuple[list[str], list[str]]]:
@@ -117,12 +130,17 @@ def _left(plan: Plan) -> dict[str, tuple[list[str], list[str]]]:
     return {name: (sorted(by), sorted(whom)) for name, (by, whom) in found.items()}
 
 
-def _became(before: GangLine | None, after: GangLine | None) -> Became | None:
+def _became(
+    before: GangLine | None, after: GangLine | None, fewer: int
+) -> Became | None:
     """
-    Say what became of one gang, if anything.
+    Say what became of one gang, if anything: ``fewer`` of its pods are evicted.
     """
     if after is None:
         return Became.GONE
+    if before is not None and before.state == after.state == "Evicting":
+        more = fewer or _held(after) - _held(before)
+        return None if not more else Became.KEEPS if more > 0 else Became.LEAVES
     if before is not None and before.state == after.state:
         return _same_state(before, after)
     return _new_state(before, after)
@@ -227,6 +245,7 @@ def difference_document(found: PlanDifference) -> dict[str, Any]:
                 "became": each.became.value,
                 "before": _said(each.before),
                 "after": _said(each.after),
+                "evicted": list(each.evicted),
                 "rules": list(each.rules),
                 "for": list(each.beneficiaries),
             }

@@ -26,6 +26,7 @@ _VERBS = {
     Became.RESERVES: ("has its places reserved", "have their places reserved"),
     Became.GROWS: ("grows", "grow"),
     Became.STAYS: ("need not leave", "need not leave"),
+    Became.KEEPS: ("keeps more of its pods", "keep more of their pods"),
     Became.LEAVES: ("leaves", "leave"),
     Became.WAITS: ("waits", "wait"),
     Became.SHRINKS: ("has fewer pods", "have fewer pods"),
@@ -36,7 +37,9 @@ _VERBS = {
     Became.NEW: ("is new", "are new"),
     Became.GONE: ("is gone", "are gone"),
 }
-_GOOD = frozenset({Became.STARTS, Became.RESERVES, Became.GROWS, Became.STAYS})
+_GOOD = frozenset(
+    {Became.STARTS, Became.RESERVES, Became.GROWS, Became.STAYS, Became.KEEPS}
+)
 _BAD = frozenset({Became.LEAVES, Became.WAITS, Became.SHRINKS, Became.RESTARTS})
 _BAR = 24
 _NAMES = ("NOW", "THEN")
@@ -164,8 +167,8 @@ def _kind(
         (
             each.line.name,
             each.line.queue,
-            _state(each.before),
-            _state(each.after),
+            _state(each.before, each.evicted[0]),
+            _state(each.after, each.evicted[1]),
             _why(each, wide=wide),
         )
         for each in kept
@@ -183,9 +186,11 @@ def _kind(
     ]
 
 
-def _state(line: GangLine | None) -> str:
+def _state(line: GangLine | None, evicted: int) -> str:
     if line is None:
         return "–"
+    if line.state == "Evicting" and not evicted:
+        return "Moving"
     return line.state if line.waiting is None else line.waiting.reason.value
 
 

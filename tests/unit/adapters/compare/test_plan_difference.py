@@ -2,9 +2,17 @@
 What becomes of gangs from one plan to another.
 """
 
+from dataclasses import replace
+
 import pytest
 
-from adapters.compare.plan_difference import Became, difference_of
+from adapters.cli.terminal.output import Paint
+from adapters.cli.views.difference_view import gang_lines
+from adapters.compare.plan_difference import (
+    Became,
+    difference_document,
+    difference_of,
+)
 from models.why.reasons import Reason, Waiting
 from tests.helpers.build import bind, line, plan
 
@@ -72,3 +80,42 @@ def test_pods_on_another_node_are_counted():
     found = difference_of(plan(bind("g-0", "n0")), plan(bind("g-0", "n1")))
 
     assert (1, True) == (found.elsewhere, found.is_any)
+
+
+def leaving(**pods):
+    """
+    A plan in which so many pods of a gang of four leave by each operation.
+    """
+    steps = [
+        bind(f"g-{op}-{at}", "n1", op=op, source="n0")
+        for op, number in pods.items()
+        for at in range(number)
+    ]
+    ends = sum(pods.values())
+    said = line("g", "Evicting", running=4, evicting=ends)
+    return plan(*(replace(step, gang="default/g") for step in steps), lines=[said])
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "became"),
+    [
+        (leaving(Evict=4), leaving(Move=4), [Became.KEEPS]),
+        (leaving(Move=4), leaving(Evict=4), [Became.LEAVES]),
+        (leaving(Evict=2, Move=2), leaving(Evict=3), [Became.LEAVES]),
+        (leaving(Evict=3), leaving(Evict=2, Move=2), [Became.KEEPS]),
+        (leaving(Evict=3), leaving(Evict=1), [Became.KEEPS]),
+        (leaving(Evict=1), leaving(Evict=1, Move=1), [Became.LEAVES]),
+        (leaving(Evict=1), leaving(Evict=1), []),
+    ],
+)
+def test_of_who_leaves_in_both_it_is_told_who_loses_fewer_pods(before, after, became):
+    assert became == [each.became for each in difference_of(before, after).gangs]
+
+
+def test_who_only_moves_in_a_plan_is_shown_as_moving():
+    found = difference_of(leaving(Evict=4), leaving(Move=4))
+    lines = gang_lines(found, ("A", "B"), Paint(), wide=False, width=None)
+
+    assert "What differs: 1 gang keeps more of its pods" in lines
+    assert ["default/g", "default", "Evicting", "Moving"] == lines[-1].split()[:4]
+    assert [[4, 0]] == [x["evicted"] for x in difference_document(found)["gangs"]]
