@@ -3,8 +3,10 @@ Rules about room that queues keep of their quotas: others' starts do not use it.
 """
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
-from models.resources import LARGEST_TOTAL, format_quantity
+from models.resources import format_quantity
 from solver.verify.evidence import Evidence
 from solver.verify.queues import amounts_of, asked_by
 from solver.verify.violation import Violation
@@ -12,15 +14,32 @@ from solver.verify.violation import Violation
 _Own = Mapping[str, Mapping[str, int]]
 
 
+class _Reading(NamedTuple):
+    """
+    What some queues take before and after, and whether one of them by what it keeps.
+    """
+
+    before: int = 0
+    after: int = 0
+    keeps: bool = False
+
+    def plus(self, other: "_Reading") -> "_Reading":
+        """
+        Add what others take.
+        """
+        keeps = self.keeps or other.keeps
+        return _Reading(self.before + other.before, self.after + other.after, keeps)
+
+
 def lending_limits(evidence: Evidence) -> Iterator[Violation]:
     """
     Ensure that what the plan adds leaves the room that queues keep.
 
-    A queue takes max(kept, what it holds): of a leaf what runs in it, of others what
-    the queues below take.  Σ of what the outermost take ≤ cluster, and of those below a
-    queue with a limit ≤ that limit, now with what is bound and after the plan, where
-    the plan adds to it.  What is kept counts as there, though nodes may be gone; and
-    who holds more than it keeps there, with no other that keeps some, takes nothing.
+    A queue takes what it keeps, or what it holds: of a leaf what runs in it, of others
+    what the queues below take.  However that is read, with some queue that keeps: Σ of
+    what the outermost take ≤ cluster, and of those below a queue with a limit ≤ that
+    limit, now with what is bound and after the plan, where the plan adds to it.  What
+    is kept counts as there, though nodes may be gone.
     """
     keeping = kept_anywhere(evidence)
     if not keeping:
@@ -85,9 +104,16 @@ def _beyond(
     for top, most in tops:
         if most is None or not _keeps(evidence, top, resource):
             continue
-        there = max(most, _below(evidence, top, resource, {})[0])
-        takes = _below(evidence, top, resource, after)[1]
-        if takes > there and takes > _below(evidence, top, resource, before)[1]:
+        there = max([most, *(one.after for one in _readings(evidence, top, resource))])
+        takes = max(
+            (
+                one.after
+                for one in _readings(evidence, top, resource, before, after)
+                if one.keeps and one.after > one.before
+            ),
+            default=0,
+        )
+        if takes > there:
             takes_, most_ = (format_quantity(resource, x) for x in (takes, there))
             message = f"{resource}: {takes_} are in use or kept, there are {most_}"
             yield Violation("lending-limit", top or "cluster", message)
@@ -101,24 +127,25 @@ def _keeps(evidence: Evidence, top: str | None, resource: str) -> bool:
     )
 
 
-def _below(
-    evidence: Evidence, top: str | None, resource: str, row: Mapping[str, int]
-) -> tuple[int, int]:
+def _readings(
+    evidence: Evidence,
+    top: str | None,
+    resource: str,
+    before: Mapping[str, int] = MappingProxyType({}),
+    after: Mapping[str, int] = MappingProxyType({}),
+) -> set[_Reading]:
     """
-    Add up what the queues right below one take: what they hold or keep, if more.
-
-    The second sum is the largest in which some queue counts with what it keeps, though
-    it may hold more; negative where none keeps any.
+    Add up what the queues right below one take, each by what it holds or keeps.
     """
-    found, less = 0, LARGEST_TOTAL
+    found = {_Reading()}
     for queue in evidence.snapshot.queues:
         if queue.parent != top:
             continue
-        kept = queue.rule(resource).kept
-        held, beside = _below(evidence, queue.name, resource, row)
-        own = row.get(queue.name, 0)
-        takes = max(own + held, kept)
-        found += takes
-        readings = [kept] * bool(kept) + [own + beside] * (beside >= 0)
-        less = min(less, takes - max(readings, default=-LARGEST_TOTAL))
-    return found, found - less
+        name, kept = queue.name, queue.rule(resource).kept
+        own = _Reading(before.get(name, 0), after.get(name, 0))
+        below = _readings(evidence, name, resource, before, after)
+        takes = {own.plus(one) for one in below}
+        if kept:
+            takes.add(_Reading(kept, kept, keeps=True))
+        found = {one.plus(other) for one in found for other in takes}
+    return found

@@ -75,6 +75,22 @@ def queues():
         plan(bind("a-0"), bind("b-0")),
         here,
     )
+    keepers = [
+        queue(name, resources={GPU: QueueResource(quota=quota, lend=0)})
+        for name, quota in (("q", 6), ("p", 2))
+    ]
+    late = [gang(name, queue="q", gpus=gpus) for name, gpus in (("a", 2), ("b", 3))]
+    yield broken(
+        "lending-limit",
+        snapshot(
+            nodes(2, 4),
+            [*late, gang("c", queue="r", gpus=4, running=["n1"])],
+            [*keepers, queue("r")],
+        ),
+        plan(bind("b-0")),
+        here,
+        "within what its queue keeps, while others use what another keeps",
+    )
     hard = [replace(made, preemptible=False) for made in one]
     yield broken(
         "queue-quota",
