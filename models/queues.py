@@ -74,6 +74,13 @@ class Queue:
         return self.resources.get(resource, _UNNAMED)
 
     @property
+    def says_anything(self) -> bool:
+        """
+        Tell whether it has rules, a parent or anything else but a name and a priority.
+        """
+        return self != Queue(name=self.name, priority=self.priority)
+
+    @property
     def keeps(self) -> bool:
         """
         Tell whether it keeps some of its quotas for itself.

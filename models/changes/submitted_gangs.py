@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from models.changes.refused import ChangeRefusedError
 from models.gangs import DisruptionBudget, Gang, pod_sets
 from models.host_ports import is_host_port, ports_offered
+from models.queues import Queue
 from models.snapshot import Snapshot
 
 
@@ -15,11 +16,12 @@ class SubmittedGangs:
     """
     Gangs that are submitted; their queues and topologies are those that are there.
 
-    New ``budgets`` may come with them.
+    New ``budgets`` may come with them, and ``queues`` for those that name none.
     """
 
     gangs: tuple[Gang, ...]
     budgets: tuple[DisruptionBudget, ...] = ()
+    queues: tuple[Queue, ...] = ()
 
 
 def with_submitted(snapshot: Snapshot, change: SubmittedGangs) -> Snapshot:
@@ -41,7 +43,10 @@ def with_submitted(snapshot: Snapshot, change: SubmittedGangs) -> Snapshot:
         (*snapshot.gangs, *change.gangs), key=lambda gang: (gang.namespace, gang.name)
     )
     budgets = sorted((*snapshot.budgets, *change.budgets), key=lambda one: one.name)
-    after = replace(snapshot, gangs=tuple(gangs), budgets=tuple(budgets))
+    queues = sorted((*snapshot.queues, *change.queues), key=lambda one: one.name)
+    after = replace(
+        snapshot, gangs=tuple(gangs), budgets=tuple(budgets), queues=tuple(queues)
+    )
     return _offering(after, change.gangs)
 
 

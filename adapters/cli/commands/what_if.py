@@ -198,11 +198,16 @@ class _Question:
     def _submitted(self, now: "Scenario", then: "Scenario") -> "SubmittedGangs":
         """
         Give what comes: only gangs and their budgets can, and some gangs must.
+
+        A queue without rules of its own may: one is made up for gangs that name none.
         """
         from models.changes import SubmittedGangs
 
+        named = {queue.name for queue in now.snapshot.queues}
+        queues = [queue for queue in then.snapshot.queues if queue.name not in named]
+        made = tuple(queue for queue in queues if not queue.says_anything)
         for word in ("nodes", "queues", "topologies"):
-            known = {each.name for each in getattr(now.snapshot, word)}
+            known = {each.name for each in (*getattr(now.snapshot, word), *made)}
             new = [e.name for e in getattr(then.snapshot, word) if e.name not in known]
             if new:
                 what = f"--submit brings {word} too ({', '.join(new[:3])})"
@@ -216,7 +221,7 @@ class _Question:
             raise WrongUseError(f"--submit {files} brings no gang that is planned")
         known = {budget.name for budget in now.snapshot.budgets}
         budgets = (one for one in then.snapshot.budgets if one.name not in known)
-        return SubmittedGangs(gangs=come, budgets=tuple(budgets))
+        return SubmittedGangs(gangs=come, budgets=tuple(budgets), queues=made)
 
     def _policy(self, path: str) -> "Policy":
         from adapters.cli.options.trace_options import policy_from

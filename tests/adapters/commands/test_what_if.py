@@ -477,3 +477,30 @@ def test_who_gives_bare_settings_is_told_how_to_write_them(
 
     assert code == 4
     assert told in err
+
+
+def test_the_queue_that_is_made_up_for_who_names_none_comes_with_it(asked, tmp_path):
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "dgx"}}
+    node["status"] = {"allocatable": {"cpu": 8, "pods": 110}}
+    queue = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue"}
+    queue |= {"metadata": {"name": "research"}, "status": {"state": "Open"}}
+    pods = {"containers": [{"name": "c"}], "schedulerName": "volcano"}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"}}
+    job["spec"] = {"template": {"spec": pods}}
+    limited = {**queue, "metadata": {"name": "new"}, "spec": {"capability": {"cpu": 4}}}
+    files = {}
+    for name, items in {
+        "there": [node, queue],
+        "job": [job],
+        "both": [job, limited],
+    }.items():
+        files[name] = tmp_path / f"{name}.yaml"
+        files[name].write_text(yaml.safe_dump_all(items))
+    code, out, _ = asked(
+        "what-if", files["there"], "--submit", files["job"], "-o", "json"
+    )
+
+    assert code == 0
+    assert {"default/train": "starts"} == became(json.loads(out))
+    _, _, err = asked("what-if", files["there"], "--submit", files["both"])
+    assert "brings queues too (new)" in err
