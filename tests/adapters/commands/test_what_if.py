@@ -496,11 +496,10 @@ def test_the_queue_that_is_made_up_for_who_names_none_comes_with_it(asked, tmp_p
     }.items():
         files[name] = tmp_path / f"{name}.yaml"
         files[name].write_text(yaml.safe_dump_all(items))
-    code, out, _ = asked(
-        "what-if", files["there"], "--submit", files["job"], "-o", "json"
-    )
+    words = ["what-if", files["there"], "--scheduler-name", "volcano", "-o", "json"]
+    code, out, _ = asked(*words, "--submit", files["job"])
 
     assert code == 0
     assert {"default/train": "starts"} == became(json.loads(out))
-    _, _, err = asked("what-if", files["there"], "--submit", files["both"])
+    _, _, err = asked(*words, "--submit", files["both"])
     assert "brings queues too (new)" in err
