@@ -24,13 +24,14 @@ from solver.hold.held_nodes import lent_by, next_loan
 from solver.hold.lent_out import lent_to_any
 from solver.hold.turns import budget_left
 from solver.next_snapshot import carry_out
+from solver.place.draft import Draft
 from solver.plan.helped import for_the_helped
 from solver.plan.placement import placement_of
 from solver.plan.plan import LinesMemo, lines_memo, plan_of
 from solver.plan.serve_heads import BesideHeads, serve_heads, start_heads
 from solver.plan.short_lived import conditional, short_lived, started, without
 from solver.problem.given import ProblemMemo
-from solver.problem.problem import Problem, Unit, problem_of
+from solver.problem.problem import Problem, problem_of
 from solver.score.tiers import tier_keys
 from solver.search.search_outcome import Outcome, is_ahead
 from solver.strategies import STRATEGIES
@@ -304,7 +305,7 @@ def _ranked(bare: Problem, budget: Budget, strategy: str) -> Outcome:
     That counts only where who gets the same places again is not needed for a right.
     """
     outcome = _solved(bare, budget, strategy)
-    if not (displaced := _outranked(outcome)):
+    if not (displaced := _outranked(outcome.problem, outcome.draft)):
         return outcome
     if budget.left <= 0:
         budget.cut.add("reservations")
@@ -323,7 +324,7 @@ def _solved(
     problem = keep(bare, promises_of(bare), void)
     line = line_of(problem)
     budget.watch.lap("problem")
-    again = not void and _may_outrank(problem, problem.units)
+    again = not void and _outranked(problem, Draft())
     beside = BesideHeads(STRATEGIES[strategy], bare, budget)
     with budget.keeping(bare.tuning.explain.kept_for_reserved if again else 0.0):
         outcome = start_heads(problem, line.heads, beside)
@@ -361,26 +362,12 @@ def _still_waiting(heads: Sequence[Head], outcome: Outcome) -> tuple[Head, ...]:
     return tuple(head for head in heads if not head.nodes or head.key not in served)
 
 
-def _outranked(outcome: Outcome) -> frozenset[str]:
+def _outranked(problem: Problem, draft: Draft) -> frozenset[str]:
     """
-    Name the gangs with reservations of a lower band than some gang that stays waiting.
-    """
-    problem = outcome.problem
-    waiting = [unit for unit in problem.units if not outcome.draft.starts(unit)]
-    return _may_outrank(problem, waiting)
-
-
-def _may_outrank(problem: Problem, waiting: Sequence[Unit]) -> frozenset[str]:
-    """
-    Name the gangs with reservations of a lower band than some that may evict.
+    Name the gangs with reservations of a lower band than some that waits and may evict.
     """
     committed = problem.frozen.committed
-    if not committed:
-        return frozenset()
-    bands = (
-        unit.band for unit in waiting if unit.starts and not was_evicted(problem, unit)
-    )
+    waiting = (u for u in problem.units if u.starts and not draft.starts(u))
+    bands = (u.band for u in waiting if committed and not was_evicted(problem, u))
     highest = max(bands, default=-1)
-    return frozenset(
-        state.key for u in committed if u.band < highest for state in u.states
-    )
+    return frozenset(s.key for u in committed if u.band < highest for s in u.states)

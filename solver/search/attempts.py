@@ -158,16 +158,16 @@ class Attempts:
         if found is not None:
             hint_answer(model, found)
 
-    def any_solution(
-        self, model: cp_model.CpModel, share: float
+    def at_once(
+        self, model: cp_model.CpModel, goal: Goal, share: float
     ) -> tuple[bool, Answer | None]:
         """
-        Ask a model without an objective for a solution; tell whether there is none.
+        Solve a model in one manner for its objective; tell whether it has no solution.
         """
         limit = min(share, self.budget.left)
         if limit <= 0:
             return False, None
-        return self._solved(model, self.routine(model).turns[0], limit)
+        return self._solved(model, self.routine(model).turns[0], limit, 0.0, goal)
 
     def _solved(
         self,

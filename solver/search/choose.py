@@ -90,6 +90,27 @@ def _is_large(decided: Decided, budget: Budget) -> bool:
     )
 
 
+def _encoded(decided: Decided, possible: StillPossible) -> RoundEncoding:
+    """
+    Build the model of all who may start where the first tiers are as they are.
+    """
+    before = possible.among(decided.before)
+    opened = replace(
+        decided.opened,
+        problem=possible.among(decided.opened.problem),
+        now=possible.among(decided.opened.now),
+    )
+    steps: dict[Step, Opened] = {opened.now.step: opened}
+    if opened.now.step is Step.ENTITLED:
+        second = may_open(before, Step.BORROWING)
+        if second is not None:
+            steps[Step.BORROWING] = second
+    levels: dict[Step, list[Level]] = {Step.IDLE: levels_of(before)}
+    for step, one in steps.items():
+        levels[step] = levels_of(one.problem, one.moved)
+    return encode_round(before, steps, levels)
+
+
 def _num_known(found: Finished, possible: StillPossible) -> int:
     """
     Count the first tiers that are the best whoever was frozen, and take them in.
@@ -126,30 +147,8 @@ class _Choice:
         self.tried: list[Mapping[Step, Draft]] = []
         self.possible = StillPossible(found.sure.bare)
         self.known = _num_known(found, self.possible)
-        self.encoding = self._encode()
-
-    def _encode(self) -> RoundEncoding:
-        """
-        Build the model of all who may start where the first tiers are as they are.
-        """
-        before = self.possible.among(self.decided.before)
-        opened = self.decided.opened
-        opened = replace(
-            opened,
-            problem=self.possible.among(opened.problem),
-            now=self.possible.among(opened.now),
-        )
-        steps: dict[Step, Opened] = {opened.now.step: opened}
-        if opened.now.step is Step.ENTITLED:
-            second = may_open(before, Step.BORROWING)
-            if second is not None:
-                steps[Step.BORROWING] = second
-        levels: dict[Step, list[Level]] = {Step.IDLE: levels_of(before)}
-        for step, one in steps.items():
-            levels[step] = levels_of(one.problem, one.moved)
-        encoding = encode_round(before, steps, levels)
+        self.encoding = _encoded(decided, self.possible)
         self.watch.lap("build")
-        return encoding
 
     def best(self) -> tuple[Finished, tuple[bool, ...]]:
         """
@@ -160,14 +159,18 @@ class _Choice:
             self._keep(at)
         asked: Draft | None = None
         for at in range(self.known, len(keys)):
-            if asked is not self.found.draft and self._is_best(at):
-                for rest in range(at, len(keys)):
-                    self._close(rest)
-                return self.found, (True,) * len(keys)
-            asked = self.found.draft
-            if not self._is_sure(at):
-                return self.found, tuple(rest < at for rest in range(len(keys)))
-            self._close(at)
+            bound, new = self._bound(at), asked is not self.found.draft
+            while not self._is_known(at, bound):
+                asked = self.found.draft if new else asked
+                is_best, answer, bound = self._ask(at, bound, new=new)
+                if is_best:
+                    self._close(at, len(keys))
+                    return self.found, (True,) * len(keys)
+                went_on = new if answer is None else self._leads_on(at, answer)
+                if not went_on and not self._is_known(at, bound):
+                    return self.found, tuple(rest < at for rest in range(len(keys)))
+                new = False
+            self._close(at, at + 1)
             self.possible.take(keys[at], self.found.values[at])
             self._keep(at)
         return self.found, (True,) * len(keys)
@@ -179,71 +182,80 @@ class _Choice:
         key, value = self.found.keys[at], self.found.values[at]
         keep_at(self.encoding.model, self.encoding.tier(key), key.direction, value)
 
-    def _close(self, at: int) -> None:
+    def _close(self, at: int, end: int) -> None:
         """
-        Note that the value of a tier is its bound, whatever the steps had found.
+        Note that the values of tiers are their bounds, whatever the steps had found.
         """
-        bounds = [*self.found.bounds]
-        bounds[at] = self.found.values[at]
-        self.found = replace(self.found, bounds=tuple(bounds))
+        bounds, values = self.found.bounds, self.found.values
+        bounds = (*bounds[:at], *values[at:end], *bounds[end:])
+        self.found = replace(self.found, bounds=bounds)
 
-    def _is_best(self, at: int) -> bool:
+    def _bound(self, at: int) -> int:
         """
-        Ask once for any better round in the tiers from one on; start from it if so.
+        Bound a tier by arithmetic, as the tiers before it leave anything open.
+        """
+        key = self.found.keys[at]
+        row = self.encoding.tier(key)
+        return self.possible.bound(key) if row.variables else row.constant
+
+    def _is_known(self, at: int, bound: int) -> bool:
+        """
+        Tell whether a tier has its best value by a bound, or by what the steps found.
+        """
+        known = self.found.sure.holds(self.found.keys, self.found.values)[at]
+        value = self.found.values[at]
+        return bound == value or (known and self.found.bounds[at] == value)
+
+    def _ask(
+        self, at: int, bound: int, *, new: bool
+    ) -> tuple[bool, Answer | None, int]:
+        """
+        Ask the whole round for the best value of a tier; give what is better, if any.
+
+        Of a ``new`` round it is told where none is better in any tier from this one on,
+        and given only what is sure to be the best.
+        """
+        key, value = self.found.keys[at], self.found.values[at]
+        model, goal = self.encoding.model, Goal(key.direction, 0.0, value, bound)
+        limit, is_best = self.budget.left * self.tuning.open_part, False
+        if limit <= 0:
+            self.budget.cut.add("search")
+            return False, None, bound
+        aim_at(model, self.encoding.tier(key), key.direction)
+        if new:
+            is_best, answer = self._any_better(at, goal, limit)
+        else:
+            answer = self.attempts.solve(model, goal, limit)
+        self.watch.lap("search")
+        claim = value if answer is None else answer.claim
+        if not goal.is_better(claim, value) or (new and claim != goal.bound):
+            answer = None
+        return is_best, answer, goal.bound
+
+    def _any_better(
+        self, at: int, goal: Goal, limit: float
+    ) -> tuple[bool, Answer | None]:
+        """
+        Ask for the best of all that is better in the tiers from one on; start from it.
         """
         keys, values = self.found.keys[at:], self.found.values[at:]
         rows = [self.encoding.tier(key) for key in keys]
         model = self.encoding.model.clone()
         model.clear_hints()  # type: ignore[no-untyped-call]
-        model.clear_objective()  # type: ignore[no-untyped-call]
         require_better(model, zip(keys, rows, values, strict=True))
         self.watch.lap("build")
-        limit = self.budget.left * self.tuning.open_part
-        is_best, answer = self.attempts.any_solution(model, limit)
-        self.watch.lap("search")
+        is_best, answer = self.attempts.at_once(model, goal, limit)
         if answer is not None:
             hint_answer(self.encoding.model, answer)
-        return is_best
+        return is_best, answer
 
-    def _is_sure(self, at: int) -> bool:
+    def _leads_on(self, at: int, answer: Answer) -> bool:
         """
-        Tell whether a tier has its best value; try what promises a better one.
+        Tell whether an answer leads to a better round, if need be once it is settled.
         """
-        bound = self.possible.bound(self.found.keys[at])
-        while True:
-            value = self.found.values[at]
-            known = self.found.sure.holds(self.found.keys, self.found.values)[at]
-            if bound == value or (known and self.found.bounds[at] == value):
-                return True
-            answer, bound = self._ask(at, bound)
-            if bound == self.found.values[at]:
-                return True
-            if answer is None or not self.tries:
-                return False
-            if not self._try(answer) and not self._try(self._settled(at, answer)):
-                return False
-
-    def _ask(self, at: int, bound: int) -> tuple[Answer | None, int]:
-        """
-        Ask the whole round for the best value of a tier that has some bound.
-        """
-        key, value = self.found.keys[at], self.found.values[at]
-        row = self.encoding.tier(key)
-        if not row.variables:
-            return None, row.constant
-        model = self.encoding.model
-        aim_at(model, row, key.direction)
-        goal = Goal(key.direction, 0.0, value, bound)
-        if self.budget.left <= 0:
-            self.budget.cut.add("search")
-            return None, bound
-        answer = self.attempts.solve(
-            model, goal, self.budget.left * self.tuning.open_part
-        )
-        self.watch.lap("search")
-        if answer is None or not goal.is_better(answer.claim, value):
-            answer = None
-        return answer, goal.bound
+        if not self.tries:
+            return False
+        return self._try(answer) or self._try(self._settled(at, answer))
 
     def _settled(self, at: int, answer: Answer) -> Answer:
         """

@@ -168,7 +168,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "first-is-best",
         "the first choice of a step passes for the best one, whatever follows from it",
-        switch("solver.search.attempts:Attempts.any_solution", always((True, None))),
+        switch("solver.search.attempts:Attempts.at_once", always((True, None))),
         ("evict/reclaim/of-equal-victims-who-is-in-nobodys-way-goes",),
     ),
 )

@@ -158,7 +158,8 @@ def test_it_is_asked_once_whether_any_tier_could_be_better(sums, left, none):
     require_better(model, rows)
 
     attempts = Attempts(budget(deterministic=left), DEFAULT.search)
-    proven, answer = attempts.any_solution(model, 4.0)
+    goal = Goal("max", 0.0, 0, sum(WEIGHTS))
+    proven, answer = attempts.at_once(model, goal, 4.0)
     assert proven is none
     assert (answer is None) == (none or not left)
 
@@ -280,7 +281,8 @@ def test_an_answer_of_a_larger_model_is_a_hint_for_what_it_was_made_of():
     model, taken = knapsack()
     larger = model.clone()
     larger.add(larger.new_bool_var("") == 1)
-    _, answer = Attempts(budget(), DEFAULT.search).any_solution(larger, 1.0)
+    goal = Goal("max", 0.0, 0, sum(WEIGHTS))
+    _, answer = Attempts(budget(), DEFAULT.search).at_once(larger, goal, 1.0)
 
     assert answer is not None
     hint_answer(model, answer)
