@@ -14,13 +14,12 @@ def in_all_room(snapshot: Snapshot, own: Sequence[Gang]) -> Snapshot | None:
     Take away all gangs but some and those that stay where they are, come what may.
 
     None where that might leave fewer places than any plan does: where others count for
-    them, belong to their group, or are tied to pieces of nodes.
+    them, or belong to their group.
     """
     keys = {gang.key for gang in own}
     gone = [x for x in snapshot.gangs if x.key not in keys and _may_leave(x)]
     mates = {mate for gang in own for mate in gang.mates}
-    tied = any(node.tied for node in snapshot.nodes)
-    if tied or not mates <= keys or count_on(own, gone):
+    if not mates <= keys or count_on(own, gone):
         return None
     return without_gangs(snapshot, CancelledGangs(gangs=tuple(x.key for x in gone)))
 

@@ -21,8 +21,8 @@ MAY_LEAVE = [
 ]
 
 
-def left(*others, mine=MINE, **fields):
-    found = in_all_room(snapshot([node(**fields)], [mine, *others]), [mine])
+def left(*others, mine=MINE):
+    found = in_all_room(snapshot([node()], [mine, *others]), [mine])
     return None if found is None else [each.name for each in found.gangs]
 
 
@@ -47,7 +47,3 @@ def test_all_are_gone_but_who_runs_whole_and_may_not_be_made_to_leave():
 def test_nothing_is_known_where_places_are_there_by_others(mine, others):
     assert left(*others, mine=mine) is None
     assert ["mine"] == left()
-
-
-def test_nothing_is_known_where_pods_are_tied_to_pieces_of_nodes():
-    assert left(tied=({"nvidia.com/gpu": 1},)) is None
