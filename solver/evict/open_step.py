@@ -103,7 +103,7 @@ class Opened:
             found = evict_by_hand(
                 open_now, base, self.victims, self.movers, budget, pooled=pooled
             )
-            first = self.settled(without_profit(self.problem, found))
+            first = self.settled(found)
             if self.holds(first):
                 break
         else:
@@ -114,7 +114,10 @@ class Opened:
     def settled(self, draft: Draft) -> Draft:
         """
         Give who is entitled room now, where that is a matter of who gets which place.
+
+        Who may not start beside those who leave waits for a later step.
         """
+        draft = without_profit(self.problem, draft)
         return entitled_first(self.now, self.problem, draft)
 
     def holds(self, draft: Draft, *, whole: bool = True) -> bool:

@@ -16,6 +16,7 @@ from solver.encode.leaving.whole_round import RoundEncoding, encode_round
 from solver.encode.node_classes import Level
 from solver.encode.tier_rows import aim_at, keep_at, require_better
 from solver.evict.beneficiaries import departures_of
+from solver.evict.idle_starts import without_profit
 from solver.evict.open_step import Opened, may_open
 from solver.place.draft import Draft
 from solver.problem.problem import Step
@@ -309,7 +310,8 @@ class _Choice:
         """
         opened = stage.opened
         decoded, moved = decode_stage(stage, answer.value, self.budget)
-        draft = replace(decoded.draft, held=_held(stage, answer))
+        draft = without_profit(opened.problem, decoded.draft)
+        draft = replace(draft, held=_held(stage, answer))
         values = score(opened.problem, draft, opened.keys)
         chosen = tuple(stage.encoding.tier(key).at(answer.value) for key in opened.keys)
         is_worse = is_better(opened.keys, chosen, values)
