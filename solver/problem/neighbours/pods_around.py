@@ -226,9 +226,9 @@ def without_apart(around: PodsAround, pairs: Collection[Pair]) -> PodsAround:
 
 def looks_for_others(said: Neighbours) -> bool:
     """
-    Tell whether a pod must be near some that are not its like.
+    Tell whether a pod must be near or apart from some, or some from it.
     """
-    return said.near is not None and said.near.pods not in said.selected
+    return bool(said.near or said.apart or said.selected)
 
 
 def come(
