@@ -37,6 +37,16 @@ def _whatever_was_placed(old):
     return lambda self, draft, **_: old(self, draft)
 
 
+FOR_THEIR_LIKE = (
+    switch("solver.encode.leaving.preempt_bound:_add_no_profit", always(None)),
+    switch(
+        "solver.evict.idle_starts:without_profit",
+        lambda _old: lambda _problem, draft: draft,
+    ),
+)
+"""
+In the model and in what is read from it a start may be like those that leave.
+"""
 FAULTS: tuple[Fault, ...] = (
     # --- reclaim
     Fault(
@@ -248,7 +258,7 @@ FAULTS: tuple[Fault, ...] = (
                 "solver.evict.rights.may_leave:Permissions.__init__",
                 _as_many_as_one_band_more,
             ),
-            switch("solver.encode.leaving.preempt_bound:_add_no_profit", always(None)),
+            *FOR_THEIR_LIKE,
             switch(
                 "solver.encode.leaving.preempt_bound:_add_band",
                 seeing(at3=lambda band: band - 1),
@@ -268,7 +278,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "preempt-for-its-like",
         "a band may start where something of it was preempted",
-        dropped("solver.encode.leaving.preempt_bound:_add_no_profit"),
+        in_model(*FOR_THEIR_LIKE),
         ("evict/preempt/nobody-leaves-for-the-like-of-it",),
     ),
     Fault(
