@@ -298,7 +298,8 @@ def least_pods(gang: Gang) -> int:
     """
     Give the least number of pods that satisfies a gang's tree, whatever runs.
     """
-    return _least_pods(_form(gang.tree))
+    tree = gang.tree
+    return tree.minimum if isinstance(tree, PodSet) else _least_pods(_form(tree))
 
 
 def _form(tree: Tree) -> "_Form":

@@ -21,12 +21,10 @@ def reserved_cores(evidence: Evidence) -> Iterator[Violation]:
     nodes, planners may leave open which are needed.
     """
     for case in evidence.placing():
-        if not case.starts or not case.deeds.reserved or is_as_promised(case):
-            continue
-        if _is_open(case.gang.tree):
+        if not case.starts or not case.deeds.reserved or _is_open(case.gang.tree):
             continue
         for pods, rest in _less(case):
-            if _may_start(case, rest):
+            if _may_start(case, rest) and not is_as_promised(case):
                 message = f"{case.told}, and it would start with {pods} fewer"
                 yield Violation("reserved-surplus", case.gang.key, message)
                 break
