@@ -12,7 +12,7 @@ from models.plan import Rule
 from solver.effort.budget import Budget
 from solver.evict.freeze import held_by, without
 from solver.evict.open_step import Opened
-from solver.evict.rights.policy_bounds import EVICTS
+from solver.evict.rights.policy_bounds import EVICTS, MOVED
 from solver.place.complete import loaded
 from solver.place.draft import Draft
 from solver.problem.leaving_pods import NOWHERE, Exit, loss_of
@@ -58,19 +58,22 @@ def _not_needed(room: NodeRoom, problem: Problem, draft: Draft) -> Iterator[str]
     """
     Walk the gangs whose room is still free beside all starts, and take it.
 
-    Not those that are moved, and where starts are guaranteed none that is reclaimed.
+    Nobody with parts who is moved, and none reclaimed where starts are guaranteed.
     """
-    rules: tuple[Rule, ...] = ("preempt",) if draft.guaranteed else EVICTS
+    evicts: tuple[Rule, ...] = ("preempt",) if draft.guaranteed else EVICTS
     gangs: dict[str, list[Exit]] = {}
     for one in draft.exits:
         gangs.setdefault(one.gang, []).append(one)
     for key, pods in sorted(gangs.items(), key=_dearest):
+        rules = evicts if any(one.pod.pieces for one in pods) else (*evicts, MOVED)
         if any(one.rule not in rules or one.host == NOWHERE for one in pods):
             continue
         rows: dict[int, Ints] = {}
         for one in pods:
             row = held_by(problem, one)
-            rows[one.host] = rows[one.host] + row if one.host in rows else row
+            for node, sign in ((one.host, 1), (one.target, -1)):
+                if node != NOWHERE:
+                    rows[node] = rows.get(node, 0 * row) + sign * row
         if room.has(rows):
             for node, row in rows.items():
                 room.take_one(row, node)

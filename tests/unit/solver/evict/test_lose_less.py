@@ -136,6 +136,15 @@ def test_who_is_moved_still_counts_below_a_limit():
     assert ["one", "two"] == _names(_fewer(opened, bound)[0])
 
 
+def test_whoever_is_moved_for_nothing_stays_where_it_is():
+    gangs = [_runs("one", 4, "a"), _runs("two", 4, "a"), _gang("new", 4)]
+    opened = _opened([*gangs, _runs("other", 8, "b")], [_queue()])
+    moved = _leave(opened, "one", "consolidate", target=0)
+    draft = _draft(opened, {"new": (0,)}, moved, _leave(opened, "two"))
+
+    assert ["two"] == _names(_fewer(opened, draft)[0])
+
+
 def test_nothing_is_walked_where_nobody_leaves():
     gangs = [_runs("one", 4, "a"), _runs("two", 8, "b"), _gang("new", 8)]
     opened = _opened(gangs, [_queue()])
