@@ -2,8 +2,7 @@
 Rules about room that queues keep of their quotas: others' starts do not use it.
 """
 
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from models.resources import format_quantity
@@ -16,19 +15,11 @@ _Own = Mapping[str, Mapping[str, int]]
 
 class _Reading(NamedTuple):
     """
-    What some queues take before and after, and whether one of them by what it keeps.
+    How queues are read: if one counts with what it keeps, if the plan adds to what is.
     """
 
-    before: int = 0
-    after: int = 0
     keeps: bool = False
-
-    def plus(self, other: "_Reading") -> "_Reading":
-        """
-        Add what others take.
-        """
-        keeps = self.keeps or other.keeps
-        return _Reading(self.before + other.before, self.after + other.after, keeps)
+    adds: bool = False
 
 
 def lending_limits(evidence: Evidence) -> Iterator[Violation]:
@@ -104,15 +95,9 @@ def _beyond(
     for top, most in tops:
         if most is None or not _keeps(evidence, top, resource):
             continue
-        there = max([most, *(one.after for one in _readings(evidence, top, resource))])
-        takes = max(
-            (
-                one.after
-                for one in _readings(evidence, top, resource, before, after)
-                if one.keeps and one.after > one.before
-            ),
-            default=0,
-        )
+        there = max(most, *_readings(evidence, top, resource, {}, {}).values())
+        readings = _readings(evidence, top, resource, before, after)
+        takes = readings.get(_Reading(keeps=True, adds=True), 0)
         if takes > there:
             takes_, most_ = (format_quantity(resource, x) for x in (takes, there))
             message = f"{resource}: {takes_} are in use or kept, there are {most_}"
@@ -131,21 +116,40 @@ def _readings(
     evidence: Evidence,
     top: str | None,
     resource: str,
-    before: Mapping[str, int] = MappingProxyType({}),
-    after: Mapping[str, int] = MappingProxyType({}),
-) -> set[_Reading]:
+    before: Mapping[str, int],
+    after: Mapping[str, int],
+) -> dict[_Reading, int]:
     """
-    Add up what the queues right below one take, each by what it holds or keeps.
+    Give the most that the queues right below one take, each by what it holds or keeps.
+
+    A plan only adds: so what counts of a reading is if it adds anything at all.
     """
-    found = {_Reading()}
+    found = {_Reading(): 0}
     for queue in evidence.snapshot.queues:
         if queue.parent != top:
             continue
         name, kept = queue.name, queue.rule(resource).kept
-        own = _Reading(before.get(name, 0), after.get(name, 0))
+        own = after.get(name, 0)
+        adds = _Reading(adds=own > before.get(name, 0))
         below = _readings(evidence, name, resource, before, after)
-        takes = {own.plus(one) for one in below}
+        takes = _most((_both(adds, one), own + most) for one, most in below.items())
         if kept:
-            takes.add(_Reading(kept, kept, keeps=True))
-        found = {one.plus(other) for one in found for other in takes}
+            keeps = _Reading(keeps=True)
+            takes[keeps] = max(kept, takes.get(keeps, kept))
+        found = _most(
+            (_both(one, other), most + more)
+            for one, most in found.items()
+            for other, more in takes.items()
+        )
+    return found
+
+
+def _both(one: _Reading, other: _Reading) -> _Reading:
+    return _Reading(one.keeps or other.keeps, one.adds or other.adds)
+
+
+def _most(sums: Iterable[tuple[_Reading, int]]) -> dict[_Reading, int]:
+    found: dict[_Reading, int] = {}
+    for reading, total in sums:
+        found[reading] = max(total, found.get(reading, total))
     return found

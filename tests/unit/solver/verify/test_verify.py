@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from models.queues import Queue, QueueResource
+from models.resources import GPU
 from solver.verify import RULES, Violation, verify
 from tests.helpers.build import (
     bind,
@@ -51,6 +53,19 @@ def test_verify_names_exactly_the_broken_rule(case):
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_verify_passes_the_repaired_plan(case):
     assert () == verify(case.given, case.allowing or case.policy, case.repaired)
+
+
+def test_room_is_kept_by_any_number_of_queues():
+    """
+    Which of them count with what they keep is not tried set by set.
+    """
+    queues = [
+        Queue(name=f"q{at}", resources={GPU: QueueResource(quota=2**at, lend=0)})
+        for at in range(40)
+    ]
+    given = snapshot(nodes(1), [gang("a", queue="q0")], queues)
+
+    assert () == verify(given, POLICY, plan())
 
 
 def test_messages_are_single_sentences_about_something():
