@@ -40,7 +40,7 @@ class Evidence:
     that get more, ``leaving`` of those among them that are no load after the plan;
     ``running`` and ``fixed`` what runs in each queue itself, of the resources that
     some queue names.  ``shares`` holds the fair shares once somebody has asked, and
-    ``memo`` what is known of snapshots before.
+    ``promises`` those that are kept; ``memo`` what is known of snapshots before.
     """
 
     snapshot: Snapshot
@@ -60,6 +60,7 @@ class Evidence:
     running: Amounts = field(default_factory=dict)
     fixed: Amounts = field(default_factory=dict)
     shares: list[Shares] = field(default_factory=list)
+    promises: list[frozenset[str]] = field(default_factory=list)
     memo: JudgeMemo = field(default_factory=JudgeMemo)
 
     def gaining(self) -> Iterable[Case]:

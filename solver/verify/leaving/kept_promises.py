@@ -22,8 +22,15 @@ def kept_promises(evidence: Evidence) -> frozenset[str]:
     """
     Name the gangs that start just where they and their mates were promised places.
 
-    Only those who are bound, or could be there though nobody left for others.
+    Only those who are bound, or could be there though nobody left for others; counted
+    when they are first asked for.
     """
+    if not evidence.promises:
+        evidence.promises.append(_kept(evidence))
+    return evidence.promises[0]
+
+
+def _kept(evidence: Evidence) -> frozenset[str]:
     held = [case for case in evidence.placing() if is_as_promised(case)]
     if not any(case.starts for case in held):
         return frozenset()
