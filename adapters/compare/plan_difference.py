@@ -151,17 +151,28 @@ def _new_state(before: GangLine | None, after: GangLine) -> Became | None:
     Say what became of a gang whose state is another one.
     """
     was = None if before is None else before.state
+    spared = _is_spared(before, after)
     match after.state:
         case "Starting":
-            return Became.STARTS if was in _WAITING else Became.RESTARTS
+            return Became.STARTS if spared or was in _WAITING else Became.RESTARTS
         case "Reserved":
-            return Became.RESERVES if was in {None, "Waiting"} else Became.WAITS
+            was_waiting = spared or was in {None, "Waiting"}
+            return Became.RESERVES if was_waiting else Became.WAITS
         case "Waiting":
-            return Became.WAITS
+            return Became.STAYS if spared else Became.WAITS
         case "Evicting":
             return Became.LEAVES
         case "Growing" | "Running" | "Finished":
             return _runs(before, after)
+
+
+def _is_spared(before: GangLine | None, after: GangLine) -> bool:
+    """
+    Tell whether pods go on that the first plan lets leave; a start may need more.
+    """
+    if before is None or before.state != "Evicting":
+        return False
+    return after.pods.running > _held(before)
 
 
 def _runs(before: GangLine | None, after: GangLine) -> Became | None:
@@ -179,7 +190,8 @@ def _runs(before: GangLine | None, after: GangLine) -> Became | None:
 def _same_state(before: GangLine, after: GangLine) -> Became | None:
     if before.state == "Waiting":
         reasons = [each.waiting and each.waiting.reason for each in (before, after)]
-        return Became.WAITS_OTHERWISE if reasons[0] != reasons[1] else None
+        otherwise = Became.WAITS_OTHERWISE if reasons[0] != reasons[1] else None
+        return _other_pods(before, after) or otherwise
     return _other_pods(before, after)
 
 

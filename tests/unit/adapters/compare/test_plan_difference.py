@@ -67,6 +67,27 @@ def test_a_gang_that_goes_on_as_an_earlier_plan_left_it_does_not_differ(
     assert became == of(before, line("g", "Running", running=after))
 
 
+@pytest.mark.parametrize(
+    ("after", "became"),
+    [
+        (line("g", "Waiting", running=2), Became.STAYS),
+        (line("g", "Starting", 2, running=2), Became.STARTS),
+        (line("g", "Reserved", running=2), Became.RESERVES),
+        (line("g", "Waiting"), Became.WAITS),
+        (line("g", "Starting", 4), Became.RESTARTS),
+        (line("g", "Reserved"), Became.WAITS),
+    ],
+)
+def test_who_runs_below_its_minimum_need_not_leave_where_its_pods_go_on(after, became):
+    assert [became] == of(line("g", "Evicting", running=2, evicting=2), after)
+
+
+def test_who_waits_with_fewer_of_its_pods_differs():
+    two, none = line("g", "Waiting", running=2), line("g", "Waiting")
+
+    assert [[Became.SHRINKS], []] == [of(two, none), of(two, two)]
+
+
 def test_more_pods_in_the_same_state_are_growth_and_another_reason_is_told():
     few, many = line("g", "Starting", binding=2), line("g", "Starting", binding=3)
     one = line("g", waiting=Waiting(Reason.FRAGMENTED))
