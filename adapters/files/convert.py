@@ -36,7 +36,7 @@ from models.queues import Queue, QueueResource, say_parts, with_shared_gpus
 from models.resources import CLAIMED_GPUS, DEFAULT_PODS, PODS, Resources
 from models.snapshot import Snapshot
 from models.topology import Topology
-from models.why.reasons import counted, listed
+from models.why.reasons import counted, does, listed
 
 _MOST_NAMED = 3
 
@@ -200,10 +200,10 @@ def _budget(spec: BudgetSpec) -> DisruptionBudget:
 def _warnings(given: Given) -> Iterable[str]:
     relaxed = sum(spec.count for spec in given.gangs if spec.mode == "NonStrict")
     if relaxed:
-        yield (
-            f"{relaxed} gangs say NonStrict and are planned as Strict: "
-            "part of a gang is never held"
+        said = does(
+            relaxed, "gang says NonStrict and is", "gangs say NonStrict and are"
         )
+        yield f"{said} planned as Strict: part of a gang is never held"
 
 
 def _of_no_model(queues: Iterable[Queue], gangs: Iterable[Gang]) -> Iterable[str]:

@@ -20,10 +20,10 @@ _MOST_NAMES = 2
 _MOST_PLACES = 4
 _HOUR = 3600
 _RULES = {
-    "reclaim": "reclaim: its queue uses more than its fair share, and work of another "
-    "queue is entitled to that room",
+    "reclaim": "reclaim: its queue uses more than its fair share or its quota, and "
+    "work of another queue is entitled to that room",
     "lend": "lend: it was lent nodes that were held for a gang that waits longer, and "
-    "that starts now",
+    "that needs them now",
     "preempt": "preempt: work of higher priority in the same queue takes its room",
     "consolidate": "consolidate: its pods start again where places are reserved for "
     "them",

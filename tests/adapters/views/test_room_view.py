@@ -123,6 +123,8 @@ def test_every_rule_in_the_table_is_explained_and_no_other():
     for rule in ("reclaim", "consolidate", "stale", "work lost"):
         assert any(text.startswith(f"  {rule}: ") for text in lines), rule
     assert not any(text.startswith("  preempt: ") for text in lines)
+    # What is guaranteed takes from queues within their fair share, too.
+    assert any("fair share or its quota, and work of another" in text for text in lines)
 
 
 def test_reserved_places_have_a_table_of_their_own():
