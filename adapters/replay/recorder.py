@@ -101,7 +101,8 @@ class Recorder:
             ),
         )
         used = world.meter.queue_means()
-        names = world.books.queues or used
+        waits = {name for name, gangs in waiting.items() if gangs}
+        names = world.books.queues or {*used, *waits}
         for name in sorted(names):
             share = world.shares.get(name, {}).get(world.ground.counted)
             mean = self._gpus(used.get(name, 0.0))

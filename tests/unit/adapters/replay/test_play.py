@@ -15,6 +15,7 @@ from adapters.replay.measures.lower_bounds import bounds_of
 from adapters.replay.measures.replay_measures import metrics_of
 from adapters.replay.play import bounds_for, jobs_of, play
 from adapters.replay.players import STRATEGIES
+from adapters.traces.clusters import floor_of
 from models.policy import Policy
 from tests.helpers.played import files, job, played, rows, run, some_jobs, table
 
@@ -141,6 +142,17 @@ def test_a_queue_that_waits_without_a_share_counts_in_fairness(tmp_path):
     found = metrics_of(tmp_path, {}, {}, here.floor)
 
     assert 0.5 == found["fairness"]["jain"]
+
+
+def test_who_waits_is_counted_with_its_queue_where_queues_have_no_rules(tmp_path):
+    line = [
+        job("runs", duration=5000, gpus=8, queue="a"),
+        job("waits", submit=60, gpus=8, queue="b"),
+    ]
+    play(replace(run(line, cluster="1x8"), floor=floor_of("1x8")), tmp_path)
+    first = [row for row in table(tmp_path, "queues.csv") if row["t"] == "0"]
+
+    assert [("a", "0"), ("b", "1")] == [(x["queue"], x["waiting"]) for x in first]
 
 
 def test_who_is_evicted_has_had_its_first_start(tmp_path):
