@@ -11,6 +11,7 @@ from models.documents.expect import Expect
 from models.gangs import Gang, pod_sets
 from models.plan import Plan
 from models.snapshot import Snapshot
+from models.why.reasons import counted
 
 Check = Callable[[Expect, Snapshot, Plan, Outcome], Iterator[str]]
 
@@ -107,7 +108,8 @@ def _waits(expect: Expect, _s: Snapshot, plan: Plan, _o: Outcome) -> Iterator[st
             yield f"waits: {name} is not in the plan, expected {reason}"
             continue
         have = line.waiting.reason.value if line.waiting else "no reason"
-        if line.state != "Waiting" or reason not in ("any", have):
+        # Who has its places reserved waits for a reason, too, but not for just any.
+        if reason != have and (reason != "any" or line.state != "Waiting"):
             yield f"waits: {name} is {line.state} ({have}), expected {reason}"
 
 
@@ -159,7 +161,7 @@ def _idle(expect: Expect, _s: Snapshot, plan: Plan, _o: Outcome) -> Iterator[str
         return
     steps = sum(step.op != "Reserve" for step in plan.operations)
     if expect.idle and steps:
-        yield f"idle: {steps} operations, expected none"
+        yield f"idle: {counted(steps, 'operation')}, expected none"
     if not expect.idle and not steps:
         yield "idle: no operation, expected some"
 

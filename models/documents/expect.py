@@ -56,13 +56,13 @@ class Expect(BaseModel):
         ours = self.model_dump(exclude={"greedy", "proven"})
         if self.greedy is None:
             return type(self).model_validate(ours)
-        theirs = self.greedy.model_dump(exclude={"greedy"}, exclude_none=True)
-        started = {**theirs.get("starts", {}), **theirs.get("runs", {})}
+        theirs = self.greedy.model_dump(exclude={"greedy"}, exclude_unset=True)
+        started = {**(theirs.get("starts") or {}), **(theirs.get("runs") or {})}
         if isinstance(theirs.get("reserves"), dict):
             started |= theirs["reserves"]
         _forget(ours, "waits", {name for name, pods in started.items() if pods})
         for word in ("starts", "runs", "leaves", "reserves"):
-            _forget(ours, word, set(theirs.get("waits", {})))
+            _forget(ours, word, set(theirs.get("waits") or {}))
         for word, said in theirs.items():
             both = isinstance(ours[word], dict) and isinstance(said, dict)
             ours[word] = {**ours[word], **said} if both else said

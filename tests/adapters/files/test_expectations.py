@@ -229,6 +229,31 @@ def test_a_gang_that_greedy_reserves_need_not_be_unlisted():
     assert [] != differences(expect, ROOM, MAKES_ROOM)
 
 
+def test_a_gang_with_reserved_places_waits_for_that_reason_and_for_no_other():
+    reserved = line(
+        "new", state="Reserved", waiting=Waiting(Reason.WAITING_FOR_PREEMPTION)
+    )
+    told = replace(MAKES_ROOM, gangs=(reserved,))
+    named, other = (
+        differences(Expect.model_validate({"waits": {"new": word}}), ROOM, told)
+        for word in ("WaitingForPreemption", "any")
+    )
+
+    assert [] == named
+    assert ["waits: new is Reserved (WaitingForPreemption), expected any"] == other
+
+
+@pytest.mark.parametrize(
+    "words", [{"moves": 5}, {"idle": True}, {"starts": {"old": 1}}, {"on": {"x": "n0"}}]
+)
+def test_null_removes_for_greedy_what_is_expected(words):
+    nothing = dict.fromkeys(words)
+    expect = Expect.model_validate({**words, "greedy": nothing})
+
+    assert [] == differences(expect, ROOM, replace(MAKES_ROOM, strategy="greedy"))
+    assert [] != differences(expect, ROOM, MAKES_ROOM)
+
+
 def test_a_plan_is_proven_where_each_tier_of_it_is():
     (one, other) = PLAN.tiers
     open_tier = replace(other, bound=3, proof="gap")
