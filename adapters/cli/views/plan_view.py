@@ -129,13 +129,20 @@ def _waiting(plan: Plan, paint: Paint, *, wide: bool, width: int | None) -> list
     table = Table(
         ("GANG", "QUEUE", "NEEDS", "REASON", "MESSAGE"),
         [
-            (line.name, line.queue, counted(line.pods.minimum, "pod"), *_why(line))
+            (line.name, line.queue, _needs(line), *_why(line))
             for line in _first(lines, wide=wide)
         ],
         frozenset({2}),
     )
     rows = _painted(table.folded(_inside(width)), paint, "yellow")
     return ["", _held(lines), *rows, *more(len(lines), wide=wide)]
+
+
+def _needs(line: GangLine) -> str:
+    """
+    Say how many pods it needs: none, whatever its minimum, if it waits for no reason.
+    """
+    return counted(line.pods.minimum if line.waiting else 0, "pod")
 
 
 def _why(line: GangLine) -> tuple[str, str]:

@@ -127,6 +127,13 @@ def test_a_gang_that_needs_no_pod_says_so_when_it_gets_none(lines):
     assert "needs no pod to start" in starting_with(shown, "  default/a ")
 
 
+def test_a_gang_whose_minimum_counts_no_more_needs_no_pod(lines):
+    done = {"matchPolicy": "once-satisfied", "onceSatisfied": True}
+    shown = lines(gangs=[{"name": "a", "min": 2, "requests": {GPU: 64}, **done}])
+
+    assert ["0", "pods"] == starting_with(shown, "  default/a ").split()[2:4]
+
+
 def test_tiers_say_what_is_wanted_and_leave_out_what_is_nothing(lines):
     shown = lines()
     table = [line for line in shown if line[:1].isdigit() and "proven" in line]
