@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from adapters.cli.options.common import Output, SchedulerNames, only
+from adapters.cli.options.common import Dialects, Output, SchedulerNames, only
 from adapters.cli.options.list_options import GangNamespace
 from adapters.cli.terminal.output import Format, as_text, emit, say
 from adapters.cli.views import listed_source
@@ -36,6 +36,7 @@ def gang(
     kubeconfig: listed_source.Kubeconfig = None,
     context: listed_source.Context = None,
     scheduler_name: SchedulerNames = None,
+    dialect: Dialects = None,
     namespace: GangNamespace = None,
     output: Output = Format.TABLE,
 ) -> None:
@@ -49,7 +50,8 @@ def gang(
     from adapters.inventory.listed import proven
 
     wanted = full_name(name, namespace)
-    with where_of(file, scheduler_name, kubeconfig, context).looking() as look:
+    where = where_of(file, scheduler_name, kubeconfig, context, dialect)
+    with where.looking() as look:
         seen = look()
         row = the_one("gang", wanted, gang_rows(seen), lambda row: row.key, seen.source)
     seen = proven(seen, [row.key])
@@ -66,6 +68,7 @@ def queue(
     kubeconfig: listed_source.Kubeconfig = None,
     context: listed_source.Context = None,
     scheduler_name: SchedulerNames = None,
+    dialect: Dialects = None,
     output: Output = Format.TABLE,
 ) -> None:
     """
@@ -76,7 +79,7 @@ def queue(
     from adapters.inventory.listed import proven
     from adapters.inventory.queues import queue_rows
 
-    where = where_of(file, scheduler_name, kubeconfig, context)
+    where = where_of(file, scheduler_name, kubeconfig, context, dialect)
     with replace(where, over_time=True).looking() as look:
         seen = look()
         row = the_one(
@@ -99,6 +102,7 @@ def node(
     kubeconfig: listed_source.Kubeconfig = None,
     context: listed_source.Context = None,
     scheduler_name: SchedulerNames = None,
+    dialect: Dialects = None,
     output: Output = Format.TABLE,
 ) -> None:
     """
@@ -107,7 +111,8 @@ def node(
     from adapters.cli.views.describe_views import node_lines
     from adapters.inventory.nodes import node_rows
 
-    with where_of(file, scheduler_name, kubeconfig, context).looking() as look:
+    where = where_of(file, scheduler_name, kubeconfig, context, dialect)
+    with where.looking() as look:
         seen = look()
         row = the_one("node", name, node_rows(seen), lambda row: row.name, seen.source)
     _write(

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 
 from adapters.cli.options import list_options as options
-from adapters.cli.options.common import NoColor, PlanOutput, SchedulerNames
+from adapters.cli.options.common import Dialects, NoColor, PlanOutput, SchedulerNames
 from adapters.cli.terminal.output import Format
 from adapters.cli.views import listed_source
 from adapters.cli.views.listed_source import (
     Where,
     names_of,
     record_path,
+    refuse_beside_round,
     round_named,
     where_of,
 )
@@ -103,6 +104,7 @@ def gangs(
     kubeconfig: listed_source.Kubeconfig = None,
     context: listed_source.Context = None,
     scheduler_name: SchedulerNames = None,
+    dialect: Dialects = None,
     output: PlanOutput = Format.TABLE,
     namespace: options.Namespace = None,
     everywhere: options.Everywhere = False,
@@ -123,11 +125,12 @@ def gangs(
     wanted = _WantedRows(chosen, namespace, labels, queue, state, reason)
     look = look_of(output, sort, no_color=no_color, no_headers=no_headers)
     if round_name is not None:
+        refuse_beside_round(file)
         _recorded(round_named(round_name, rounds_path), wanted, look, watching)
         return
     from adapters.cli.views.get_views import gangs_of
 
-    where = where_of(file, scheduler_name, kubeconfig, context)
+    where = where_of(file, scheduler_name, kubeconfig, context, dialect)
     _shown(where, gangs_of, wanted.gangs, look, watching=watching)
 
 
@@ -140,6 +143,7 @@ def queues(
     kubeconfig: listed_source.Kubeconfig = None,
     context: listed_source.Context = None,
     scheduler_name: SchedulerNames = None,
+    dialect: Dialects = None,
     output: PlanOutput = Format.TABLE,
     state: options.State = None,
     watching: options.Watch = False,
@@ -161,7 +165,8 @@ def queues(
         found = (row for row in queue_rows(seen) if _is(wanted.state, row.state))
         return [row for row in found if wanted.is_named(row.name)]
 
-    where = replace(where_of(file, scheduler_name, kubeconfig, context), over_time=True)
+    where = where_of(file, scheduler_name, kubeconfig, context, dialect)
+    where = replace(where, over_time=True)
     look = look_of(output, sort, no_color=no_color, no_headers=no_headers)
     _shown(where, queues_of, rows, look, watching=watching)
 
@@ -175,6 +180,7 @@ def nodes(
     kubeconfig: listed_source.Kubeconfig = None,
     context: listed_source.Context = None,
     scheduler_name: SchedulerNames = None,
+    dialect: Dialects = None,
     output: PlanOutput = Format.TABLE,
     labels: options.Labelled = None,
     state: options.State = None,
@@ -203,7 +209,7 @@ def nodes(
             and wanted.is_named(row.name)
         ]
 
-    where = where_of(file, scheduler_name, kubeconfig, context)
+    where = where_of(file, scheduler_name, kubeconfig, context, dialect)
     look = look_of(output, sort, no_color=no_color, no_headers=no_headers)
     _shown(where, nodes_of, rows, look, watching=watching)
 

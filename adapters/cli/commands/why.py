@@ -34,6 +34,7 @@ from adapters.cli.views.listed_source import (
     Record,
     Round,
     full_name,
+    refuse_beside_round,
     round_named,
     the_one,
 )
@@ -113,10 +114,10 @@ def _refuse_unheard(
         what += "`phalanx describe round NAME` lists who waits"
     elif queue is not None and not summary:
         what = "--queue is for --summary, not for one gang"
-    elif files and round_name is not None:
-        what = f"--round shows what was recorded, so it reads no file: {files[0]}"
     if what:
         raise typer.BadParameter(what)
+    if round_name is not None:
+        refuse_beside_round(files)
 
 
 def _asked_of(words: list[str] | None, *, summary: bool) -> list[str]:

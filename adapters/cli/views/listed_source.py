@@ -2,7 +2,7 @@
 Where ``get`` and ``describe`` look: a cluster, files, or the record of rounds.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from adapters.cli.terminal.output import warn
+from models.dialects import DialectChoice
 from models.errors import WrongUseError
 from models.names import nearest
 
@@ -80,7 +81,13 @@ class Where:
     schedulers: tuple[str, ...] = ()
     kubeconfig: str | None = None
     context: str | None = None
+    dialects: tuple[DialectChoice, ...] = ()
     over_time: bool = False
+
+    def __post_init__(self) -> None:
+        if self.files and (self.kubeconfig or self.context):
+            word = "--kubeconfig" if self.kubeconfig else "--context"
+            raise WrongUseError(f"{word} is for the cluster, and -f looks at files")
 
     @contextmanager
     def looking(self) -> "Iterator[Callable[[], Seen]]":
@@ -112,6 +119,7 @@ class Where:
             kubeconfig=self.kubeconfig,
             context=self.context,
             schedulers=self.schedulers,
+            dialects=self.dialects,
         )
 
     def _read(self) -> "Seen":
@@ -120,7 +128,7 @@ class Where:
         from adapters.loop.plan_round import planned
         from adapters.service.settings import effective
 
-        scenario = read_scenarios(self.files, self.schedulers)
+        scenario = read_scenarios(self.files, self.schedulers, self.dialects)
         warn(scenario.snapshot.warnings)
         policy = effective(scenario.policy, {}).policy
         plan = planned(scenario.snapshot, policy)
@@ -132,6 +140,7 @@ def where_of(
     schedulers: list[str] | None,
     kubeconfig: str | None,
     context: str | None,
+    dialects: list[DialectChoice] | None = None,
 ) -> Where:
     """
     Gather the options that say what is looked at.
@@ -141,6 +150,7 @@ def where_of(
         schedulers=tuple(schedulers or ()),
         kubeconfig=kubeconfig,
         context=context,
+        dialects=tuple(dialects or ()),
     )
 
 
@@ -192,6 +202,16 @@ def record_path(said: str | None) -> Path:
 
     run = as_run_here()
     return kept_in(run.folder, run.shard)
+
+
+def refuse_beside_round(files: Sequence[str] | None) -> None:
+    """
+    Refuse files that nobody would read.
+    """
+    if files:
+        raise typer.BadParameter(
+            f"--round shows what was recorded, so it reads no file: {files[0]}"
+        )
 
 
 def round_named(name: str, said: str | None) -> dict[str, Any]:

@@ -242,6 +242,8 @@ def test_people_choose_how_words_are_read(tmp_path, case, capfd, monkeypatch):
     assert run(["snapshot", "show", path, *words, "-o", "json"]) == 0
     shown = json.loads(capfd.readouterr().out)
     assert minimum == shown["given"]["gangs"][0]["min"]
+    assert run(["get", "gangs", "-f", path, *words, "-o", "json"]) == 0
+    assert minimum == json.loads(capfd.readouterr().out)["items"][0]["min"]
 
 
 @pytest.mark.parametrize(
@@ -251,7 +253,14 @@ def test_people_choose_how_words_are_read(tmp_path, case, capfd, monkeypatch):
         (("ack=alone", "koordinator=alone"), "exclude each other"),
     ],
 )
-@pytest.mark.parametrize("command", ["plan", "verify", "compare", "snapshot show"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("plan", "verify", "compare", "snapshot show"),
+        *("get gangs -f", "get queues -f", "get nodes -f"),
+        *("describe gang g -f", "describe queue q -f", "describe node n -f"),
+    ],
+)
 def test_choices_that_cannot_hold_are_wrong_use(tmp_path, words, said, command, capfd):
     path = written(tmp_path, *KOORDINATOR)
     options = [word for choice in words for word in ("--dialect", choice)]

@@ -246,6 +246,9 @@ def test_gangs_of_a_recorded_round_are_those_that_it_decided_on(recorded, capsys
         (("get", "gangs", "-l", "a=b"), 2, "no labels"),
         (("get", "nodes", "-l", "a in b"), 2, "is not a part of a selector"),
         (("get", "gangs", "-w"), 2, "leave out --watch"),
+        (("get", "gangs", "--round", "last"), 2, "so it reads no file"),
+        (("get", "gangs", "--context", "c"), 2, "--context is for the cluster"),
+        (("describe", "node", "n-1", "--kubeconfig", "k"), 2, "-f looks at files"),
     ],
 )
 def test_a_wrong_question_is_answered_with_what_to_do(busy, capsys, words, code, said):
