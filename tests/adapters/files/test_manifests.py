@@ -243,7 +243,8 @@ def test_people_choose_how_words_are_read(tmp_path, case, capfd, monkeypatch):
     shown = json.loads(capfd.readouterr().out)
     assert minimum == shown["given"]["gangs"][0]["min"]
     assert run(["get", "gangs", "-f", path, *words, "-o", "json"]) == 0
-    assert minimum == json.loads(capfd.readouterr().out)["items"][0]["min"]
+    (listed,) = json.loads(capfd.readouterr().out)["items"]
+    assert minimum == listed["pods"]["min"]
 
 
 @pytest.mark.parametrize(
