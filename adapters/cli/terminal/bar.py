@@ -9,6 +9,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
+from adapters.cli.terminal.output import note
 from adapters.cli.terminal.progress import for_people
 from adapters.machine.clock import monotonic
 
@@ -61,9 +62,9 @@ class Bar:
         if self._for_people:
             room = max(0, shutil.get_terminal_size().columns - 1)
             sys.stderr.write(f"\r\033[K{line[:room]}")
+            sys.stderr.flush()
         else:
-            sys.stderr.write(f"{line}\n")
-        sys.stderr.flush()
+            note(line)
 
     def line(self, part: float, seconds: float) -> str:
         """

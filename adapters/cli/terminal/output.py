@@ -14,7 +14,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, Self, TextIO
 
 from adapters.machine.csv_cells import CsvWriter
 from models.errors import LONGEST_SHOWN, escaped
@@ -172,16 +172,25 @@ def emit(text: str) -> None:
         sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
         sys.stdout.flush()
     except BrokenPipeError as error:
-        # Nothing more may be written, not even by the interpreter's own exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up(sys.stdout)
         raise ReaderGoneError from error
 
 
 def note(text: str) -> None:
     """
-    Put a line that is not data on standard error.
+    Put a line that is not data on standard error; where nobody reads it, it is lost.
     """
-    sys.stderr.write(f"{for_eyes(text)}\n")
+    try:
+        sys.stderr.write(f"{for_eyes(text)}\n")
+    except BrokenPipeError:
+        _give_up(sys.stderr)
+
+
+def _give_up(stream: TextIO) -> None:
+    """
+    Let nothing more be written there, not even by the interpreter's own exit.
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def warn(texts: Iterable[str], where: str = "") -> None:

@@ -116,6 +116,17 @@ def test_an_interrupt_exits_130(small, capsys, monkeypatch):
     assert ("", "interrupted; nothing was written") == (shown.out, shown.err.strip())
 
 
+@pytest.mark.parametrize(("word", "code"), [("--seed=x", 2), ("none.yaml", 4)])
+def test_an_error_that_nobody_reads_has_its_code(word, code):
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "adapters.cli.main", "plan", word]
+    done = subprocess.run(command, cwd=REPOSITORY, stderr=write, check=False)
+    os.close(write)
+
+    assert code == done.returncode
+
+
 @pytest.mark.drawn
 def test_a_closed_pipe_is_silent(small):
     words = [
