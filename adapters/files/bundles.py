@@ -61,6 +61,7 @@ def save(
         "apiVersion": "phalanx/v1",
         "kind": "Scenario",
         "rule": printable(f"round {name}: {said}"),
+        "source": printable(f"round {name}"),
         "policy": case.policy.model_dump(by_alias=True, mode="json"),
         "given": snapshot_document(case.snapshot)["given"],
     }

@@ -127,7 +127,8 @@ def read_scenarios(
             file = _SNAPSHOT
         else:
             file = parts[0].file if len(parts) == 1 else _merged(name, parts)
-        faults = file_faults(file, besides=bool(manifests))
+        observed = _observed(parts) if parts else None
+        faults = file_faults(file, besides=bool(manifests), observed=observed)
         if faults:
             raise InputRejectedError(name, _problems(parts, faults))
         if manifests:
@@ -270,6 +271,14 @@ def _rejected(
 ) -> InputRejectedError:
     yaml = text is not None and not looks_like_json(name, text)
     return InputRejectedError(name, located(faults, text or "", yaml=yaml))
+
+
+def _observed(parts: Sequence[_FilePart]) -> set[int]:
+    """
+    Give the numbers of those gangs of all parts that somebody saw.
+    """
+    seen = [part.file.is_observed for part in parts for _ in part.file.given.gangs]
+    return {at for at, was_seen in enumerate(seen) if was_seen}
 
 
 def _merged(name: str, parts: Sequence[_FilePart]) -> ScenarioFile:

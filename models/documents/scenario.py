@@ -319,6 +319,14 @@ class ScenarioFile(Spec):
     policy: Policy | None = None
     expect: Expect | None = None
 
+    @property
+    def is_observed(self) -> bool:
+        """
+        Tell whether somebody saw what is given: it may be incomplete, or wrong.
+        """
+        whence = self.observed or self.source
+        return self.kind == "Snapshot" or whence is not None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:

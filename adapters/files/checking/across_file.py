@@ -5,7 +5,7 @@ What only makes a gang wait is no fault here: an unknown queue, a queue's missin
 parent, a missing gang of a group, a node that is gone.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from itertools import islice
 
 from adapters.files.checking.booked_devices import booked_faults
@@ -37,11 +37,17 @@ from models.queues import MOST_KEEPING, MOST_LEVELS
 _MOST_LOST_NAMES = 100
 
 
-def file_faults(file: ScenarioFile, *, besides: bool = False) -> list[Fault]:
+def file_faults(
+    file: ScenarioFile,
+    *,
+    besides: bool = False,
+    observed: Container[int] | None = None,
+) -> list[Fault]:
     """
     Find everything that is well written and still cannot be obeyed.
 
-    ``besides`` says that manifests were given beside the file.
+    ``besides`` says that manifests were given beside the file, ``observed`` which of
+    the gangs somebody saw, where not all come from one file.
     """
     given = file.given
     faults = list(size_faults(given))
@@ -50,12 +56,14 @@ def file_faults(file: ScenarioFile, *, besides: bool = False) -> list[Fault]:
     faults.extend(_mixed_faults(given, besides=besides))
     faults.extend(_name_faults(given))
     faults.extend(_queue_faults(given.queues))
-    faults.extend(_device_faults(file))
+    if observed is None:
+        observed = range(len(given.gangs) if file.is_observed else 0)
+    faults.extend(_device_faults(given, observed))
     levels = {topology.name: topology.levels for topology in given.topologies}
     for index, gang in enumerate(given.gangs):
         place = ("given", "gangs", index)
         faults.extend(gang_faults(gang, place, levels))
-        if file.kind == "Scenario":  # what was observed may still be incomplete
+        if index not in observed:  # what was observed may still be incomplete
             faults.extend(unreachable_minimums(gang, place))
     faults.extend(_pod_name_faults(given.gangs))
     faults.extend(islice(_budget_faults(given), _MOST_LOST_NAMES))
@@ -68,11 +76,12 @@ def file_faults(file: ScenarioFile, *, besides: bool = False) -> list[Fault]:
     return faults
 
 
-def _device_faults(file: ScenarioFile) -> Iterator[Fault]:
+def _device_faults(given: Given, observed: Container[int]) -> Iterator[Fault]:
     """
     Find devices that nodes have not, and parts of which nobody says where they run.
+
+    Of what was observed nobody may know it, and devices may be booked twice.
     """
-    given = file.given
     for index, node in enumerate(given.nodes):
         yield from node_device_faults(node, ("given", "nodes", index))
     concerned = [at for at, gang in enumerate(given.gangs) if says_devices(gang)]
@@ -81,9 +90,9 @@ def _device_faults(file: ScenarioFile) -> Iterator[Fault]:
     nodes = {name: node for node in given.nodes for name in expanded(node)}
     for index in concerned:
         for place, leaf in leaves_of(given.gangs[index], ("given", "gangs", index)):
-            yield from placed_faults(leaf, place, nodes)
-    if file.kind == "Scenario":
-        yield from booked_faults({at: given.gangs[at] for at in concerned}, nodes)
+            yield from placed_faults(leaf, place, nodes, known=index not in observed)
+    written = [at for at in concerned if at not in observed]
+    yield from booked_faults({at: given.gangs[at] for at in written}, nodes)
 
 
 def _mixed_faults(given: Given, *, besides: bool) -> Iterator[Fault]:

@@ -149,9 +149,13 @@ def says_devices(spec: TreeSpec) -> bool:
     return False
 
 
-def placed_faults(leaf: TreeSpec, place: Path, nodes: Nodes) -> Iterator[Fault]:
+def placed_faults(
+    leaf: TreeSpec, place: Path, nodes: Nodes, *, known: bool
+) -> Iterator[Fault]:
     """
     Find running, leaving and reserved pods whose devices are not said, or cannot be.
+
+    They need not be said where they are not ``known``.
     """
     for word in ("running", "terminating", "reserved"):
         for index, entry in enumerate(getattr(leaf, word)):
@@ -163,7 +167,7 @@ def placed_faults(leaf: TreeSpec, place: Path, nodes: Nodes) -> Iterator[Fault]:
             node = nodes.get(entry.node)
             if node is None and not entry.devices:
                 continue  # of a node that is gone nobody knows its devices
-            yield from _entry_faults(leaf, entry.devices, here)
+            yield from _entry_faults(leaf, entry.devices, here, known=known)
             if node is not None:
                 yield from _place_faults(leaf, entry.devices, here, node)
 
@@ -178,7 +182,9 @@ def _unknown_pieces(node: NodeSpec, tied: Sequence[int], here: Path) -> Iterator
             yield place, f"piece {number} is listed twice", ""
 
 
-def _entry_faults(leaf: TreeSpec, devices: OnDevices, here: Path) -> Iterator[Fault]:
+def _entry_faults(
+    leaf: TreeSpec, devices: OnDevices, here: Path, *, known: bool
+) -> Iterator[Fault]:
     part = leaf.gpu
     if part is None:
         wanted = leaf.requests.get(GPU, 0)
@@ -186,7 +192,7 @@ def _entry_faults(leaf: TreeSpec, devices: OnDevices, here: Path) -> Iterator[Fa
     else:
         wanted = (part.count if part.mig else part.devices) or 1
         noun = "instances" if part.mig else "devices"
-    if len(devices) != wanted:
+    if len(devices) > wanted or (known and len(devices) < wanted):
         what = f"each of these pods has {wanted} {noun}, but {len(devices)} are said"
         yield (*here, "devices"), what, "say which: devices: [0]"
     for index, device in enumerate(devices):
