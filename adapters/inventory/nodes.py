@@ -143,10 +143,13 @@ def node_rows(seen: Seen) -> Iterator[NodeRow]:
     for gang in seen.snapshot.gangs:
         for leaf in pod_sets(gang.tree):
             held = Counter(
-                pod.node for pod in leaf.pods if pod.phase in ON_A_NODE and pod.node
+                (pod.node, bool(pod.devices))
+                for pod in leaf.pods
+                if pod.phase in ON_A_NODE and pod.node
             )
-            for node, number in held.items():
-                held_there = held_on(leaf.requests, memories.get(node, 0))
+            for (node, is_known), number in held.items():
+                memory = memories.get(node, 0)
+                held_there = held_on(leaf.requests, memory, is_known=is_known)
                 add(ours[node], {PODS: 1, **held_there}, number)
                 gangs[node][gang.key] += number
             there = (x for x in leaf.pods if x.phase in ON_A_NODE)

@@ -16,15 +16,18 @@ def free_shares(nodes: Sequence[Node], gangs: Iterable[Gang]) -> list[int]:
     """
     Count what is free of the GPUs of each node, in 1/7000 of one.
 
-    What counts on a device beyond all of it takes nothing of the others.
+    What counts on a device beyond all of it takes nothing of the others.  Parts of
+    which nobody knows the devices are in the load of their node.
     """
     memories = {node.name: node.gpu_memory for node in nodes}
     held, on = Counter[str](), Counter[tuple[str, int]]()
     for gang in gangs:
         for leaf in pod_sets(gang.tree):
             part, known = part_of(leaf.requests), dict[int, int]()
-            for pod in leaf.pods:
-                if pod.phase not in ON_A_NODE or pod.node not in memories:
+            there = [pod for pod in leaf.pods if pod.phase in ON_A_NODE]
+            placed = there if part is None else [x for x in there if x.devices]
+            for pod in placed:
+                if pod.node not in memories:
                     continue
                 memory = memories[pod.node]
                 if memory not in known:

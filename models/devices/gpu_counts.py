@@ -47,13 +47,15 @@ def shares_held(requests: Resources, memory: int) -> int:
     return counts_as(part, (memory,) if memory else ())
 
 
-def held_on(requests: Resources, memory: int) -> Resources:
+def held_on(requests: Resources, memory: int, *, is_known: bool) -> Resources:
     """
     Say what a pod takes of a node, what its part counts there included.
+
+    Where it is not known on which devices the node's own load counts these.
     """
     if part_of(requests) is None:
         return requests
-    return {**requests, GPU_SHARE: shares_held(requests, memory)}
+    return {**requests, GPU_SHARE: shares_held(requests, memory) if is_known else 0}
 
 
 def in_gpus(shares: int) -> float:

@@ -6,9 +6,12 @@ import json
 
 import pytest
 
+from adapters.compare.outcome import gpus_of_nodes
 from adapters.files import read_scenarios, scenario_of
 from adapters.files.bundles import FailedRound, save
 from adapters.files.writing.snapshot_writer import snapshot_document
+from adapters.inventory.listed import Seen
+from adapters.inventory.nodes import node_rows
 from models.errors import InputRejectedError
 from models.policy import Policy
 from tests.adapters.documents import GPU
@@ -86,3 +89,6 @@ def test_a_pod_of_which_nobody_knows_the_device_can_be_saved(asks):
     seen = scenario_of("m", of_kind("Scenario") | {"given": given}).snapshot
 
     assert scenario_of("saved", snapshot_document(seen)).snapshot.gangs == seen.gangs
+    (row,) = node_rows(Seen(snapshot=seen, policy=Policy(), source="m"))
+    assert (1, 7) == (row.gpus_used, row.gpus_free)
+    assert (8, 7) == gpus_of_nodes(seen)

@@ -34,3 +34,12 @@ def test_a_part_is_held_beside_whole_gpus():
     free = free_shares([sharing("n0", 8)], [_whole(2, 0, 1), part])
 
     assert [11 * SHARES_PER_GPU // 2] == free
+
+
+def test_a_part_of_which_nobody_knows_the_device_is_in_the_load_of_its_node():
+    part = part_gang("part", fraction(500), ("n0", 2))
+    pods = tuple(replace(pod, devices=()) for pod in part.tree.pods)
+    unknown = replace(part, tree=replace(part.tree, pods=pods))
+    full = replace(sharing("n0", 8), used={GPU: 1})
+
+    assert [7 * SHARES_PER_GPU] == free_shares([full], [unknown])

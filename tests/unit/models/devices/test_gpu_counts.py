@@ -83,7 +83,7 @@ def test_gpus_that_pods_claim_count_where_they_run():
     claimed = with_shares({CLAIMED_GPUS: 2 * SHARES_PER_GPU}, ())
 
     assert 2 == in_gpus(shares_held(claimed, 0))
-    assert 2 == in_gpus(shares_asked(held_on(claimed, 0)))
+    assert 2 == in_gpus(shares_asked(held_on(claimed, 0, is_known=True)))
 
 
 def test_a_gpu_that_is_only_kept_for_parts_is_not_in_use():
