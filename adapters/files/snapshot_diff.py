@@ -16,7 +16,13 @@ _NOUNS = {
     "queues": "queue",
     "gangs": "gang",
     "budgets": "budget",
+    "runTimes": "run times",
+    "runTimeLevels": "run time levels",
 }
+_NAMES = ("queue", "owner", "gpus", "after")
+"""
+What tells records without a name apart.
+"""
 Place = tuple[str | int, ...]
 
 
@@ -61,7 +67,6 @@ def changes(before: Snapshot, after: Snapshot) -> Iterator[Change]:
         "unchangedFor": (before.unchanged_for, after.unchanged_for),
         "held": (before.held, after.held),
         "alsoWaiting": (_also_waiting(before), _also_waiting(after)),
-        "runTimes": (_counted(before), _counted(after)),
     }
     for word, said in clocks.items():
         if said[0] != said[1]:
@@ -78,18 +83,15 @@ def changes(before: Snapshot, after: Snapshot) -> Iterator[Change]:
                 yield Change(noun, name, spelled(place), was, now)
 
 
-def _counted(snapshot: Snapshot) -> int:
-    """
-    Count the gangs of which it is known for how long they ran.
-    """
-    return sum(sum(row.values()) for row in snapshot.run_times.ended.values())
-
-
 def _by_name(records: Any) -> dict[str, Mapping[str, Any]]:  # noqa: ANN401 - plain values
-    return {
-        f"{r['namespace']}/{r['name']}" if "namespace" in r else r["name"]: r
-        for r in records
-    }
+    return {_name(record): record for record in records}
+
+
+def _name(record: Mapping[str, Any]) -> str:
+    if "name" not in record:
+        return " ".join(str(record[word]) for word in _NAMES if word in record)
+    space = record.get("namespace")
+    return f"{space}/{record['name']}" if space else record["name"]
 
 
 def _fields(

@@ -117,6 +117,27 @@ def test_two_snapshots_are_compared(manifests, tmp_path, capfd):
     )
 
 
+def test_a_difference_in_what_is_known_of_run_times_is_told(tmp_path, capfd):
+    paths = []
+    for owner, half in (("a", 0.4), ("b", 0.5)):
+        kind = {"queue": "q", "owner": owner, "gpus": 8}
+        times = [{**kind, "ended": [{"within": 60, "gangs": 3}]}]
+        levels = [{"after": 3600, "half": half, "most": 0.8, "nearly": 0.9}]
+        given = {"runTimes": times, "runTimeLevels": levels}
+        head = {"apiVersion": "phalanx/v1", "kind": "Snapshot"}
+        paths.append(tmp_path / f"{owner}.json")
+        paths[-1].write_text(json.dumps({**head, "given": given}))
+    code, text = out(capfd, "snapshot", "diff", *map(str, paths))
+
+    assert 3 == code
+    assert [
+        "- run times q a 8",
+        "+ run times q b 8",
+        "~ run time levels 3600: half: 0.4 → 0.5",
+        "3 differences",
+    ] == text.splitlines()
+
+
 def test_everything_that_is_not_obeyed_is_told(tmp_path, capfd):
     path = tmp_path / "m.yaml"
     bad = pod("bad", hostNetwork=True, tolerations=[BY_NUMBER])
