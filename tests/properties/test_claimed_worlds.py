@@ -9,7 +9,8 @@ from functools import cache
 
 import pytest
 
-from adapters.files import read_scenario
+from adapters.files import read_scenario, scenario_of
+from adapters.files.writing.snapshot_writer import snapshot_document
 from adapters.kube.acting.pod_claims import PodClaims
 from adapters.kube.acting.volume_choice import VolumeChoice
 from adapters.kube.api.connect import connect
@@ -54,6 +55,13 @@ def test_what_starts_may_be_where_it_is_with_all_its_claims(seed, strategy, tmp_
     assert all(map(hand.is_ready, places))
     assert hand.is_legal(places)
     assert len(places) == num_pods(hand.world, started(hand.world, places))
+
+
+@pytest.mark.parametrize("seed", [706, 733, *range(40)])
+def test_what_was_read_can_be_saved_and_read_again(seed, tmp_path):
+    seen = snapshot_document(read_from_file(drawn(seed), tmp_path))
+
+    assert seen == snapshot_document(scenario_of("saved", seen).snapshot)
 
 
 @pytest.mark.drawn

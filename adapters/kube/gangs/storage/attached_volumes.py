@@ -15,7 +15,7 @@ from itertools import accumulate
 
 from adapters.kube.gangs.storage.pod_volumes import Claim, Volumes
 from adapters.kube.objects.pod_record import PodRecord
-from models.gangs import FINISHED
+from models.gangs import FINISHED, MOST_PODS
 from models.neighbours import ReachedVolumes
 from models.resources import Resources
 from models.volume_slots import UNLIMITED, slot_parts, volume_slots
@@ -309,7 +309,8 @@ class SlotRoom:
             slots, waiting = volume_slots(driver), self.waiting[driver]
             kinds = tuple(sorted([slots, *waiting.values()]))
             if (node, driver) not in self.scarce:
-                yield ReachedVolumes(f"{slots} elsewhere", kinds, UNLIMITED)
+                # As many as there may be pods: files can say no larger number.
+                yield ReachedVolumes(f"{slots} elsewhere", kinds, MOST_PODS)
                 continue
             taken = self._taking(node, driver)
             have, single = self._there(node, driver)
