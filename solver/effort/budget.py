@@ -90,7 +90,8 @@ class Budget:
     ``cut`` names what was left out or broken off for want of more.  ``chores`` are bits
     of work that some later phase needs done, for whoever has to wait.  Gangs start
     ``until`` then, whatever the limit.  Seconds are ``reserved`` for what greedy does,
-    and ``after`` is what is kept for those who come after the strategy.
+    and ``after`` is what is kept for those who come after the strategy.  What was used
+    came in so many ``charges``.
     """
 
     limits: Limits
@@ -98,6 +99,7 @@ class Budget:
     watch: Stopwatch
     chores: Iterator[None] = field(default_factory=lambda: iter(()))
     used: float = 0.0
+    charges: int = 0
     kept: float = 0.0
     reserved: float = 0.0
     after: float = 0.0
@@ -188,6 +190,7 @@ class Budget:
         Use up some of a deterministic limit; the clock counts by itself.
         """
         self.used += units
+        self.charges += 1
 
     def keeping(self, part: float) -> AbstractContextManager[None]:
         """

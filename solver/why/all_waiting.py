@@ -26,7 +26,7 @@ from solver.problem.gang_state import least_need
 from solver.problem.problem import Problem
 from solver.problem.unit_kind import unit_kind
 from solver.why.menu_of_room import closed_to, kinds_of_nodes, price_of
-from solver.why.trial import Trial, guessed, trial_of
+from solver.why.trial import Trial, guessed, try_out
 from solver.why.why_waits import RoundAsked, unit_of
 from solver.why.worlds import offered
 
@@ -61,16 +61,18 @@ def why_all_wait(
         if why.verdict is not Verdict.NONE:
             whys.append(why)
     shares = {why.gang: _shares(asked.problem, why.gang) for why in whys}
-    trial = trial_of(snapshot, policy, plan, "")
-    best = _best(trial, whys, asked.problem)
-    return WhySummary(
-        gangs=len(whys),
-        gpus=in_gpus(sum(shares.values())),
-        blockers=held_back(whys, shares),
-        best=best,
-        tried=trial.tried,
-        untried=trial.untried,
-    )
+
+    def tried(trial: Trial) -> WhySummary:
+        return WhySummary(
+            gangs=len(whys),
+            gpus=in_gpus(sum(shares.values())),
+            blockers=held_back(whys, shares),
+            best=_best(trial, whys, asked.problem),
+            tried=trial.tried,
+            untried=trial.untried,
+        )
+
+    return try_out(snapshot, policy, plan, "", tried)
 
 
 def _shares(problem: Problem, gang: str) -> int:

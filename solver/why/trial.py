@@ -1,12 +1,14 @@
 """
 A trial: rounds planned and judged again and again with something changed.
 
-In a small cluster it is this round that is planned anew.  In a large one it is the
-next, after this plan: who starts now runs then, so that little is left to plan.
+In a small cluster it is this round that is planned anew.  In a large one, and where
+rounds take long, it is the next, after this plan: who starts now runs then, so that
+little is left to plan.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import TypeVar
 
 from models.changes import (
@@ -33,7 +35,7 @@ from solver.round import (
     judged,
     propose,
 )
-from solver.why.same_rounds import PlannedRounds
+from solver.why.same_rounds import MOST_UNITS, PlannedRounds, RoundsTakeLongError
 from solver.why.start_under import STARTS as TIERS
 from solver.why.why_waits import cannot_start
 
@@ -57,12 +59,32 @@ Lines = Sequence[tuple[MenuLine, int]]
 Found = TypeVar("Found")
 
 
-def trial_of(snapshot: Snapshot, policy: Policy, plan: Plan, gang: str) -> "Trial":
+def try_out(
+    snapshot: Snapshot,
+    policy: Policy,
+    plan: Plan,
+    gang: str,
+    tried: "Callable[[Trial], Found]",
+) -> Found:
+    """
+    Try changes in this round, and where that takes long in the next.
+    """
+    try:
+        return tried(trial_of(snapshot, policy, plan, gang))
+    except RoundsTakeLongError:
+        return tried(trial_of(snapshot, policy, plan, gang, later=True))
+
+
+def trial_of(
+    snapshot: Snapshot, policy: Policy, plan: Plan, gang: str, *, later: bool = False
+) -> "Trial":
     """
     Plan rounds without a clock, in large clusters fewer and each in less time.
     """
     size = max(1, len(snapshot.nodes) + len(snapshot.gangs))
-    most = min(policy.limits.deterministic, UNITS_OF_SIZE / size)
+    later |= size > SMALL
+    most = UNITS_OF_SIZE / size if later else MOST_UNITS
+    most = min(policy.limits.deterministic, most)
     limits = policy.limits.model_copy(
         update={"seconds": None, "workers": 1, "deterministic": most}
     )
@@ -75,7 +97,7 @@ def trial_of(snapshot: Snapshot, policy: Policy, plan: Plan, gang: str) -> "Tria
         tries=min(MOST_TRIES, max(LEAST_TRIES, SIZE_TRIED // size)),
         tries_alone=min(MOST_ALONE, max(LEAST_ALONE, SIZE_ALONE // size)),
     )
-    if size > SMALL:
+    if later:
         trial.begin_later(plan)
     return trial
 
@@ -114,7 +136,7 @@ class Trial:
         """
         Try changes after a plan was carried out, beside what the next round does.
         """
-        self.begun = plan
+        self.begun, self.rounds.most = plan, inf
         after = carry_out(self.snapshot, _kept(plan), 0)
         waits = {line.name for line in plan.gangs if line.state == "Waiting"}
         self.snapshot = after

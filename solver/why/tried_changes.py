@@ -15,8 +15,7 @@ from solver.problem.problem import Problem, problem_of
 from solver.why.given_to_others import given_by
 from solver.why.menu import menu_of
 from solver.why.named_rules import rules_of
-from solver.why.same_rounds import is_between, is_same
-from solver.why.trial import Lines, Trial, trial_of
+from solver.why.trial import Lines, Trial, try_out
 from solver.why.why_waits import unit_of
 
 _KNOWN = OF_OTHERS | OF_ROOM | {Verdict.PODS, Verdict.BACKOFF}
@@ -34,11 +33,22 @@ def remedies_of(
 
     They are tried in a ``trial``, for who wants to know which ones were.
     """
+    if why.verdict is Verdict.NONE:
+        return Remedies()
     problem = problem_of(snapshot, policy)
     hopeless = is_hopeless(problem.blocked.get(why.gang))
     menu = menu_for(problem, plan, why.gang)
     cores = [why.because] if hopeless else _cores(why)
-    trial = trial or trial_of(snapshot, policy, plan, why.gang)
+
+    def tried(trial: Trial) -> Remedies:
+        return _tried(trial, menu, cores)
+
+    return tried(trial) if trial else try_out(snapshot, policy, plan, why.gang, tried)
+
+
+def _tried(
+    trial: Trial, menu: Sequence[MenuLine], cores: Sequence[Sequence[Blocker]]
+) -> Remedies:
     trial.untried += sum(x.left_out for x in menu if _may_take(cores, x))
     singles = [line for line in menu if _may_take(cores, line)]
     found = _singles(trial, singles) or _pair(trial, menu, cores)
@@ -88,35 +98,8 @@ def _below(trial: Trial, line: MenuLine, price: int | None) -> Remedy | None:
     few = [by for by in line.amounts if price is None or line.price(by) < price]
     if not few or not trial.may_help([(line, few[-1])]):
         return None
-    return _first(trial, line, range(few[0], few[-1] + 1))
-
-
-def _first(trial: Trial, line: MenuLine, amounts: range) -> Remedy | None:
-    """
-    Find the first of some amounts that helps, where more may help less.
-
-    Those between two that lead to the same plan are left out where no round in between
-    may do anything that neither of these may.
-    """
-    found, rest = trial.tried_with([(line, amounts[0])]), amounts[1:]
-    if found is not None or not rest or _is_one_plan(trial, line, amounts):
-        return found
-    half = len(rest) // 2
-    parts = (_first(trial, line, x) for x in (rest[:half], rest[half:]) if x)
-    return next((one for one in parts if one is not None), None)
-
-
-def _is_one_plan(trial: Trial, line: MenuLine, amounts: range) -> bool:
-    """
-    Tell whether all rounds with some amounts of a line have one plan, that helps not.
-    """
-    first, last = ((line.change(by),) for by in (amounts[0], amounts[-1]))
-    helps = trial.tried_with([(line, amounts[-1])])
-    if helps or not trial.plans.keys() >= {first, last}:
-        return False
-    (low, one), (high, other) = trial.plans[first], trial.plans[last]
-    rounds = (trial.problem_with((line.change(by),)) for by in amounts[1:-1])
-    return is_same(one, other) and all(is_between(low, x, high) for x in rounds)
+    tried = (trial.tried_with([(line, by)]) for by in range(few[0], few[-1] + 1))
+    return next((one for one in tried if one is not None), None)
 
 
 def _pair(

@@ -199,8 +199,6 @@ def _of_gang(
 ) -> None:
     from adapters.cli.terminal.progress import Progress
     from adapters.machine.garbage import no_collection
-    from models.why.remedies import Remedies
-    from models.why.verdicts import Verdict
     from solver import remedies_of, when_starts, why_waits
 
     with Progress() as progress, no_collection():
@@ -208,10 +206,8 @@ def _of_gang(
         key = the_one("gang", name, plan.gangs, _name_of, scenario.source).name
         progress.say("why")
         found = why_waits(scenario.snapshot, policy, plan, key)
-        remedies = Remedies()
-        if found.verdict is not Verdict.NONE:
-            progress.say("what would help")
-            remedies = remedies_of(scenario.snapshot, policy, plan, found)
+        progress.say("what would help")
+        remedies = remedies_of(scenario.snapshot, policy, plan, found)
         when = when_starts(scenario.snapshot, policy, plan, key)
     warn_of(plan, debug=debug)
     if output is not Format.TABLE:

@@ -5,6 +5,7 @@ Whether remedies are true: they start the gang, no less of them does, no cheaper
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
+from math import inf
 from random import Random
 
 from exact import gather, starts_by_right, starts_now
@@ -44,6 +45,7 @@ class TrueRemedies:
         self.snapshot, self.policy, self.plan = snapshot, policy, plan
         self.gang, self.told = why.gang, told
         self.trial = trial_of(snapshot, policy, plan, why.gang)
+        self.trial.rounds.most = inf
         self.remedies = remedies_of(snapshot, policy, plan, why, self.trial)
         told[_outcome(self.remedies)] += 1
 

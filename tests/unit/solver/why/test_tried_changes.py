@@ -25,9 +25,10 @@ from models.policy import Evict, Policy, Prices
 from models.queues import QueueResource
 from models.resources import GPU
 from models.why.reasons import Reason, Waiting
-from solver import remedies_of, why_waits
+from solver import remedies_of, why_all_wait, why_waits
 from solver.problem.problem import problem_of
 from solver.round import decide
+from solver.why import same_rounds
 from solver.why.trial import trial_of
 from solver.why.tried_changes import menu_for
 from solver.why.why_waits import cannot_start
@@ -342,6 +343,15 @@ def test_in_the_next_round_nobody_else_grows_beside_who_is_tried_alone():
     assert [None, None] == wanted["default/a"]
 
 
+@pytest.mark.parametrize("count", [1, 601])
+def test_nothing_is_tried_for_a_gang_that_starts(count):
+    case, policy = snapshot(nodes(count), [gang("a", gpus=8)]), Policy()
+    plan = decide(case, policy, strategy="greedy")
+    why = why_waits(case, policy, plan, "default/a")
+
+    assert 0 == remedies_of(case, policy, plan, why).tried
+
+
 def test_in_the_next_round_what_this_one_reserves_has_started():
     fill = gang("fill", gpus=8, running=[f"n{at}" for at in range(1, 601)])
     lower = gang("lower", gpus=8, running=["n0"])
@@ -352,6 +362,19 @@ def test_in_the_next_round_what_this_one_reserves_has_started():
 
     assert plan.states["default/higher"] == "Reserved"
     assert trial.before["default/higher"] == "Running"
+
+
+@pytest.mark.parametrize("units", [0.0, 1.0])
+def test_changes_are_tried_in_the_next_round_where_rounds_take_long(units, monkeypatch):
+    monkeypatch.setattr(same_rounds, "UNITS_OF_SIZE", units)
+    waits = [gang(name, gpus=8, age=age) for name, age in (("a", 9), ("b", 60))]
+    case = snapshot(nodes(2), [gang("r", gpus=8, running=["n0"]), *waits])
+    found = remedies(case, "a", Policy())
+    summary = why_all_wait(case, Policy(), decide(case, Policy()))
+
+    assert (units > 0) is found.later
+    assert (AddedNodes(like="n0", number=1),) in changes(found)
+    assert (AddedNodes(like="n0", number=1),) == summary.best.changes
 
 
 def test_of_running_gangs_those_are_offered_first_whose_room_is_enough():
