@@ -77,6 +77,13 @@ def _read_amounts(value: object, *, up: bool, most: int | None = None) -> Resour
     return _amounts(items, up=up, most=most)
 
 
+def is_resource(name: str) -> bool:
+    """
+    Tell whether a resource can have this name.
+    """
+    return _RESOURCE.fullmatch(name) is not None
+
+
 def check_resources(names: Mapping[str, object]) -> None:
     """
     Refuse names that no resource can have, and more of them than anybody needs.
@@ -90,7 +97,7 @@ def check_resources(names: Mapping[str, object]) -> None:
     wrong = {
         str(name): f"{name!r:.60} is not the name of a resource"
         for name in names
-        if type(name) is not str or not _RESOURCE.fullmatch(name) or is_reckoned(name)
+        if type(name) is not str or not is_resource(name) or is_reckoned(name)
     }
     if wrong:
         raise PydanticCustomError("quantities", "bad names", {"wrong": wrong})

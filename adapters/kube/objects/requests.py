@@ -16,12 +16,14 @@ from adapters.kube.objects.fields import (
     text,
 )
 from models.devices.gpu_parts import is_ours
+from models.documents.written import is_resource
 from models.errors import QuantityError, TooMuchError
 from models.resources import CPU, MEMORY, PODS, add, largest, parse_quantity
 
 _POD_LEVEL = frozenset({CPU, MEMORY})
 _MOST_KINDS = 200
 _OURS = "Phalanx counts something of its own by this name"
+_NO_NAME = "this is not the name of a resource"
 Amounts = dict[str, int]
 
 
@@ -44,8 +46,9 @@ def amounts(
     few(list(said), joined(place, key), _MOST_KINDS)
     for name, value in said.items():
         where = joined(joined(place, key), name)
-        if is_ours(name) and faults is not None:
-            faults.append(f"{where}: {_OURS}")
+        fault = _name_fault(name)
+        if fault and faults is not None:
+            faults.append(f"{where}: {fault}")
             continue
         check_name(name, where)
         if type(value) not in {int, str, float}:
@@ -65,10 +68,16 @@ def amounts(
 
 def check_name(name: str, where: str) -> None:
     """
-    Refuse a name by which something is counted here that no object says.
+    Refuse a name that no resource has, or that only something counted here has.
     """
+    if fault := _name_fault(name):
+        raise FieldError(where, fault)
+
+
+def _name_fault(name: str) -> str:
     if is_ours(name):
-        raise FieldError(where, _OURS)
+        return _OURS
+    return "" if is_resource(name) else _NO_NAME
 
 
 @lru_cache(maxsize=16384, typed=True)

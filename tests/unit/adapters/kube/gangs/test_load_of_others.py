@@ -4,14 +4,18 @@ Pods of other schedulers: what is load, what closes a node and what does not.
 
 import pytest
 
+from adapters.files import scenario_of
+from adapters.files.writing.snapshot_writer import snapshot_document
 from models.policy import Policy
 from models.why.reasons import Reason
 from solver.round import decide
 from tests.helpers.kube.manifests import (
     GPU,
     assembled,
+    in_group,
     node,
     pod,
+    pod_group,
 )
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -140,6 +144,19 @@ def test_a_waiting_pod_that_asks_for_more_than_can_be_counted_is_named():
 
     assert Reason.INVALID_GANG == gang.refused.reason
     assert "requests.memory: '2Pi' is too much" in gang.refused.message
+
+
+@pytest.mark.parametrize("name", ["", "a" * 400, "-x", "a b"])
+def test_a_name_that_no_resource_has_is_refused_so_that_the_rest_can_be_saved(name):
+    group = pod_group("g", 1, minResources={name: "1"})
+    odd = pod("odd", labels=in_group("g"))
+    snapshot = assembled(node("n"), group, odd, pod("good")).snapshot
+    saved = scenario_of("saved", snapshot_document(snapshot)).snapshot
+    refused = {gang.name: gang.refused for gang in saved.gangs}
+
+    assert Reason.INVALID_GANG == refused["g"].reason
+    assert "this is not the name of a resource" in refused["g"].message
+    assert refused["good"] is None
 
 
 @pytest.mark.parametrize(
