@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -67,13 +68,27 @@ def clusters(cluster: str, counts: Sequence[int]) -> list[str]:
     return [f"{count}x{match[2]}{plus}{rest}" for count in counts]
 
 
+def kind_of(cluster: str) -> str:
+    """
+    Name what clusters have in common that differ in how many nodes they have only.
+    """
+    return re.sub(r"^\d{1,6}(?=x\d)|(?<=@)\d{1,6}$", "N", cluster)
+
+
 def variants(policy: Policy, settings: Sequence[str]) -> list[Variant]:
     """
     Make a policy for each combination of ``waiting.heads=1,2`` and the like.
     """
     axes = [_axis(text) for text in settings]
+    paths = [path for path, _ in axes]
+    twice = next((path for path in paths if paths.count(path) > 1), None)
+    if twice is not None:
+        raise StudyError(
+            f"--set {twice} is said more than once: say all values in one, {twice}=A,B"
+        )
     found = []
-    for chosen in product(*axes):
+    for values in product(*(known for _, known in axes)):
+        chosen = [*zip(paths, values, strict=True)]
         document = policy.model_dump(by_alias=True, mode="json")
         for path, value in chosen:
             _put(document, path, value)
@@ -87,11 +102,26 @@ def variants(policy: Policy, settings: Sequence[str]) -> list[Variant]:
     return found
 
 
-def _axis(text: str) -> list[tuple[str, Any]]:
+def names_of(files: Sequence[str]) -> dict[str, str]:
+    """
+    Name each file once: by its stem, or by its path where another has that stem.
+    """
+    stems = [Path(file).stem for file in dict.fromkeys(files)]
+    return {
+        file: stem if stems.count(stem) == 1 else file
+        for file, stem in zip(dict.fromkeys(files), stems, strict=True)
+    }
+
+
+def _axis(text: str) -> tuple[str, list[Any]]:
+    """
+    Read a setting and its values, each once.
+    """
     path, equals, words = text.partition("=")
     if not equals or not words:
         raise StudyError(f"--set {text!r} is not a setting such as waiting.heads=1,2")
-    return [(path.strip(), _value(word)) for word in words.split(",")]
+    values = {_word(value): value for value in map(_value, words.split(","))}
+    return path.strip(), [*values.values()]
 
 
 def _value(word: str) -> Any:  # noqa: ANN401 - whatever a policy may hold

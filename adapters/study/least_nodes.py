@@ -11,7 +11,7 @@ import numpy as np
 
 from adapters.replay.measures.intervals import interval_of_mean
 from adapters.replay.measures.paired_measures import METRICS, Metric
-from adapters.study.grid import StudyError
+from adapters.study.grid import StudyError, kind_of
 from adapters.traces.fitting import RULES
 from models.errors import QuantityError
 from models.resources import parse_duration
@@ -199,17 +199,17 @@ def _judged(target: Target, found: Sequence[Result], *, more: bool) -> dict[str,
 
 def enough(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """
-    Say for each way to run the cluster how many nodes keep to the target.
+    Say for each way to run a kind of cluster how many nodes keep to the target.
 
     ``enough`` are the fewest of which all larger ones tried keep to it in every
     trace; with ``never`` nodes and fewer no schedule does, which is proven.
     """
     ways: dict[Group, list[Mapping[str, Any]]] = {}
     for row in rows:
-        key = (row["quotas"], row["label"], row["strategy"])
+        key = (kind_of(row["cluster"]), row["quotas"], row["label"], row["strategy"])
         ways.setdefault(key, []).append(row)
     found = []
-    for (quotas, label, strategy), some in ways.items():
+    for (cluster, quotas, label, strategy), some in ways.items():
         ordered = sorted(some, key=lambda row: -row["nodes"])
         fewest = None
         for row in ordered:
@@ -219,6 +219,7 @@ def enough(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         never = [row["nodes"] for row in ordered if row["target"]["outOfReach"]]
         found.append(
             {
+                "cluster": cluster,
                 "quotas": quotas,
                 "label": label,
                 "strategy": strategy,

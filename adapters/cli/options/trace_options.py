@@ -97,8 +97,7 @@ def trace_and_floor(
     from adapters.traces.counted_parts import counting_parts
     from adapters.traces.fitting import fitted
 
-    if quotas not in _QUOTAS:
-        raise typer.BadParameter(f"{quotas!r} is not gpu-hours or none")
+    known_quotas(quotas)
     trace = read_trace(path, form)
     floor = with_queues(trace, floor_of(cluster), quotas)
     if not floor.queues and len({job.queue for job in trace.jobs}) > 1:
@@ -111,6 +110,15 @@ def trace_and_floor(
     jobs = fitted(trace, floor)
     say_what_was_done(jobs)
     return jobs, floor
+
+
+def known_quotas(word: str | None) -> str | None:
+    """
+    Give the way to make queues, if there is such a one.
+    """
+    if word not in _QUOTAS:
+        raise typer.BadParameter(f"--quotas {word!r} is not gpu-hours or none")
+    return word
 
 
 def known_times(text: str | None) -> "KnownTimes":

@@ -99,14 +99,17 @@ def _notes(document: Document) -> list[str]:
     wanted = f"{target['label']} {target['sign']} "
     wanted += amount(target["value"], target["unit"])
     lines.append(f"target: {wanted}, in every trace")
+    several = len({way["cluster"] for way in document["enough"]}) > 1
     for way in document["enough"]:
-        name = " ".join(filter(None, (way["strategy"], way["quotas"], way["label"])))
+        words = (way["cluster"] if several else None, way["strategy"])
+        name = " ".join(filter(None, (*words, way["quotas"], way["label"])))
         tried = f"tried {', '.join(map(str, way['tried']))} nodes"
         if way["enough"] is None:
             lines.append(f"{name}: not enough with any ({tried})")
         else:
+            are = "is" if way["enough"] == 1 else "are"
             lines.append(
-                f"{name}: {counted(way['enough'], 'node')} are enough ({tried})"
+                f"{name}: {counted(way['enough'], 'node')} {are} enough ({tried})"
             )
         if way["never"] is not None:
             lines.append(f"  with {way['never']} no schedule keeps to it, proven")

@@ -81,6 +81,43 @@ def test_a_study_of_policies_puts_them_side_by_side(trace, tmp_path, capsys):
     ] == labels
 
 
+def test_what_is_said_twice_is_played_once(trace, tmp_path):
+    words = "--set waiting.heads=1,1 --quotas none --quotas none --seeds 2".split()
+
+    assert 0 == study("policy", trace, tmp_path / "out", *words)
+    document = json.loads((tmp_path / "out" / "study.json").read_text())
+    (row,) = document["frontier"]
+    assert (2, 2) == (document["replays"], row["traces"])
+
+
+def test_policies_of_one_file_name_are_told_apart(trace, tmp_path):
+    files = []
+    for folder, heads in (("a", 0), ("b", 2)):
+        path = tmp_path / folder / "policy.yaml"
+        path.parent.mkdir()
+        path.write_text(
+            "{apiVersion: phalanx/v1, kind: Scenario, rule: x, given: {}, expect: {}, "
+            f"policy: {{waiting: {{heads: {heads}}}}}}}"
+        )
+        files.append(str(path))
+    words = [word for file in files for word in ("--policy", file)]
+
+    assert 0 == study("policy", trace, tmp_path / "out", *words)
+    document = json.loads((tmp_path / "out" / "study.json").read_text())
+    assert files == [row["label"] for row in document["frontier"]]
+
+
+def test_clusters_of_other_nodes_do_not_say_how_many_are_enough(tmp_path, capsys):
+    path = tmp_path / "jobs.csv"
+    path.write_text("job,submit,duration,gpus,pods\na,0,1h,8,1\nb,0,1h,1,2\n")
+    aim = "--nodes 1..3 --other 10x4 --target wait.p99<=2h --quotas none".split()
+
+    assert 0 == study("capacity", str(path), tmp_path / "out", *aim)
+    shown = capsys.readouterr().out
+    assert "Nx8 greedy none as given: 1 node is enough (tried 1, 2, 3 nodes)" in shown
+    assert "Nx4 greedy none as given: not enough with any (tried 10 nodes)" in shown
+
+
 def test_where_some_is_stopped_a_study_says_what_that_cost(tmp_path, capsys):
     path = tmp_path / "jobs.csv"
     early = "".join(f"{at},7200,8,a\n" for at in range(4))
@@ -129,6 +166,16 @@ def test_a_tier_is_reached_by_its_name(trace, tmp_path, capsys):
         (("--set", "tiers.packing=1"), "say which option of 'packing'"),
         (("--set", "tiers.packing.after=1d"), "options of the tier late only"),
         (("--nodes", "4", "--cluster", "jobs.csv"), "varies the first kind"),
+        (("--nodes", ""), "neither a number nor a range"),
+        (("--quotas", "fair"), "is not gpu-hours or none"),
+        (
+            ("--set", "waiting.heads=1", "--set", "waiting.heads=2"),
+            "--set waiting.heads is said more than once",
+        ),
+        (
+            "--nodes 2..4 --search --target wait.p99<=1h --other 9x4".split(),
+            "study --other without it",
+        ),
     ],
 )
 def test_what_cannot_be_studied_is_refused(trace, tmp_path, capsys, words, what):

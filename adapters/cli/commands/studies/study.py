@@ -3,7 +3,7 @@
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,6 +20,7 @@ from adapters.cli.options.trace_options import (
     Saves,
     Until,
     judged,
+    known_quotas,
     known_times,
     moment,
     moment_if_said,
@@ -155,7 +156,9 @@ def _of_sizes(
 
     if search and (study.target is None or not sizes):
         raise StudyError("--search needs --nodes and --target")
-    counts = numbers(sizes) if sizes else []
+    if search and others:
+        raise StudyError("--search halves --nodes: study --other without it")
+    counts = [] if sizes is None else numbers(sizes)
     words = [*(clusters(cluster, counts) if counts else [cluster]), *others]
     if search:
         return study.searched(dict(zip(counts, words, strict=False)))
@@ -230,7 +233,7 @@ def _study(
         target=played.aim,
         variants=variants,
         strategies=judged(played.strategy or ["solver"], base.estimates),
-        quotas=played.quotas or [None],
+        quotas=[*dict.fromkeys(map(known_quotas, played.quotas or [None]))],
         seeds=played.seeds,
         folder=Path(played.to),
         workers=played.workers,
@@ -283,15 +286,14 @@ def _variants(
     """
     Give every combination of the policies and the settings laid over them.
     """
-    from adapters.study.grid import Variant, variants
+    from adapters.study.grid import Variant, names_of, variants
 
     found = []
-    names: Sequence[str | None] = files or [None]
-    for file in names:
+    names: Mapping[str | None, str] = {**names_of(files)} if files else {None: ""}
+    for file, name in names.items():
         for made in variants(policy_from(file, {}), settings or ()):
             label = made.label
             if file is not None:
-                name = Path(file).stem
                 label = name if label == "as given" else f"{name} {label}"
             found.append(Variant(label, made.policy))
     return found
