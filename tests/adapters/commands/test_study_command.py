@@ -82,7 +82,16 @@ def test_a_study_of_policies_puts_them_side_by_side(trace, tmp_path, capsys):
 
 
 def test_what_is_said_twice_is_played_once(trace, tmp_path):
-    words = "--set waiting.heads=1,1 --quotas none --quotas none --seeds 2".split()
+    words = [
+        "--set",
+        "waiting.heads=1,1",
+        "--quotas",
+        "none",
+        "--quotas",
+        "none",
+        "--seeds",
+        "2",
+    ]
 
     assert 0 == study("policy", trace, tmp_path / "out", *words)
     document = json.loads((tmp_path / "out" / "study.json").read_text())
@@ -110,7 +119,16 @@ def test_policies_of_one_file_name_are_told_apart(trace, tmp_path):
 def test_clusters_of_other_nodes_do_not_say_how_many_are_enough(tmp_path, capsys):
     path = tmp_path / "jobs.csv"
     path.write_text("job,submit,duration,gpus,pods\na,0,1h,8,1\nb,0,1h,1,2\n")
-    aim = "--nodes 1..3 --other 10x4 --target wait.p99<=2h --quotas none".split()
+    aim = [
+        "--nodes",
+        "1..3",
+        "--other",
+        "10x4",
+        "--target",
+        "wait.p99<=2h",
+        "--quotas",
+        "none",
+    ]
 
     assert 0 == study("capacity", str(path), tmp_path / "out", *aim)
     shown = capsys.readouterr().out
@@ -173,7 +191,15 @@ def test_a_tier_is_reached_by_its_name(trace, tmp_path, capsys):
             "--set waiting.heads is said more than once",
         ),
         (
-            "--nodes 2..4 --search --target wait.p99<=1h --other 9x4".split(),
+            [
+                "--nodes",
+                "2..4",
+                "--search",
+                "--target",
+                "wait.p99<=1h",
+                "--other",
+                "9x4",
+            ],
             "study --other without it",
         ),
     ],
