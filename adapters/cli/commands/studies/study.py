@@ -3,7 +3,7 @@
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -233,12 +233,17 @@ def _study(
         target=played.aim,
         variants=variants,
         strategies=judged(played.strategy or ["solver"], base.estimates),
-        quotas=[*dict.fromkeys(map(known_quotas, played.quotas or [None]))],
+        quotas=_each_once(played.quotas),
         seeds=played.seeds,
         folder=Path(played.to),
         workers=played.workers,
         on="ray" if played.ray else "processes",
     )
+
+
+def _each_once(quotas: Sequence[str] | None) -> list[str | None]:
+    words: Sequence[str | None] = quotas or [None]
+    return [*dict.fromkeys(known_quotas(word) for word in words)]
 
 
 def _case(  # a case of what all replays of a study share
@@ -289,11 +294,13 @@ def _variants(
     from adapters.study.grid import Variant, names_of, variants
 
     found = []
-    names: Mapping[str | None, str] = {**names_of(files)} if files else {None: ""}
-    for file, name in names.items():
+    names = names_of(files or ())
+    each: Sequence[str | None] = [*names] or [None]
+    for file in each:
         for made in variants(policy_from(file, {}), settings or ()):
             label = made.label
             if file is not None:
+                name = names[file]
                 label = name if label == "as given" else f"{name} {label}"
             found.append(Variant(label, made.policy))
     return found
