@@ -2,15 +2,17 @@
 The frontier: what each combination of circumstances gives, and how much is enough.
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from adapters.replay.measures.intervals import interval_of_mean
-from adapters.replay.measures.paired_measures import METRICS, Metric
+from adapters.replay.measures.paired_measures import METRICS, Metric, is_comparable
 from adapters.study.grid import StudyError, kind_of
 from adapters.traces.fitting import RULES
 from models.errors import QuantityError
@@ -35,6 +37,13 @@ class Target:
     metric: Metric
     sign: Literal["<=", ">="]
     value: float
+
+    def is_kept(self, metrics: Mapping[str, Any]) -> bool:
+        """
+        Tell whether a replay keeps to the target; of jobs that are left nobody knows.
+        """
+        known = is_comparable(self.metric.path, metrics, metrics, cut=True)
+        return known and self.is_met(self.metric.of(metrics))
 
     def is_met(self, value: float | None) -> bool:
         """
@@ -65,16 +74,22 @@ def target_of(text: str) -> Target:
     if metric is None:
         known = ", ".join(m.path for m in METRICS)
         raise StudyError(f"--target: {match[1]!r} is none of {known}")
-    try:
-        value = parse_duration(match[3]) if metric.unit == "s" else float(match[3])
-    except (QuantityError, ValueError):
-        try:
-            value = float(match[3])
-        except ValueError:
-            raise StudyError(
-                f"--target: {match[3]!r} is not a number or time"
-            ) from None
+    value = _level(match[3], metric)
     return Target(metric, "<=" if match[2] == "<=" else ">=", value)
+
+
+def _level(text: str, metric: Metric) -> float:
+    """
+    Read a number, or of what is in seconds a time, too.
+    """
+    if metric.unit == "s":
+        with suppress(QuantityError):
+            return parse_duration(text)
+    with suppress(ValueError):
+        value = float(text)
+        if math.isfinite(value):
+            return value
+    raise StudyError(f"--target: {text!r} is not a number or time")
 
 
 def frontier(
@@ -192,7 +207,7 @@ def _judged(target: Target, found: Sequence[Result], *, more: bool) -> dict[str,
     """
     if more:
         return {"met": 0, "of": len(found), "outOfReach": len(found)}
-    met = [target.is_met(target.metric.of(result["metrics"])) for result in found]
+    met = [target.is_kept(result["metrics"]) for result in found]
     never = [target.is_out_of_reach(result["bounds"]) for result in found]
     return {"met": sum(met), "of": len(met), "outOfReach": sum(never)}
 

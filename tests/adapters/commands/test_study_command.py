@@ -8,6 +8,7 @@ import re
 import pytest
 
 from adapters.cli.main import run
+from adapters.machine.folder_lock import alone_in
 
 TRACE = "submit,duration,gpus,queue\n" + "".join(
     f"{at * 100},{600 + at * 10},{(1, 2, 8)[at % 3]},{'ab'[at % 2]}\n"
@@ -79,6 +80,12 @@ def test_a_study_of_policies_puts_them_side_by_side(trace, tmp_path, capsys):
         "waiting.heads=0 waiting.protectAfter=10m",
         "waiting.heads=2 waiting.protectAfter=10m",
     ] == labels
+
+
+def test_two_studies_do_not_write_into_one_folder(trace, tmp_path, capsys):
+    with alone_in(tmp_path / "out"):
+        assert 1 == study("policy", trace, tmp_path / "out")
+    assert "another process writes into" in capsys.readouterr().err
 
 
 def test_what_is_said_twice_is_played_once(trace, tmp_path):

@@ -2,7 +2,6 @@
 ``phalanx study``: how many nodes are enough, and which policy serves best.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
@@ -309,10 +308,6 @@ def _variants(
 def _show(document: dict[str, Any], output: Format, to: str) -> None:
     from adapters.cli.views.study_view import lines_of
 
-    path = Path(to) / "study.json"
-    path.write_text(
-        json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
     if output is Format.JSON:
         emit(as_text(document, output))
         return

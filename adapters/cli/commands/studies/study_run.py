@@ -2,6 +2,7 @@
 A study as the command runs it: its cases, a bar, its tables and what they say.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 from adapters.cli.terminal.bar import Bar
 from adapters.machine.clock import monotonic
+from adapters.machine.folder_lock import alone_in
 from adapters.machine.processes import On, cores
 from adapters.study.case import Case
 from adapters.study.grid import Variant, cases
@@ -42,11 +44,13 @@ class Study:
 
     def played(self, words: Sequence[str]) -> dict[str, Any]:
         """
-        Play all combinations on all clusters.
+        Play all combinations on all clusters, and write what came of it.
         """
+        made = self._cases(words)
         begun = monotonic()
-        results, fresh = self._results(self._cases(words))
-        return self._document(results, fresh, monotonic() - begun)
+        with alone_in(self.folder):
+            results, fresh = self._results(made)
+            return self._document(results, fresh, monotonic() - begun)
 
     def searched(self, words: Mapping[int, str]) -> dict[str, Any]:
         """
@@ -64,9 +68,10 @@ class Study:
             mine = [row["target"] for row in rows if row["cluster"] == words[count]]
             return all(row["met"] == row["of"] for row in mine)
 
-        fewest([*words], meets)
-        results.sort(key=lambda result: result["nodes"])
-        return self._document(results, fresh, monotonic() - begun)
+        with alone_in(self.folder):
+            fewest([*words], meets)
+            results.sort(key=lambda result: result["nodes"])
+            return self._document(results, fresh, monotonic() - begun)
 
     def _cases(self, words: Sequence[str]) -> list[Case]:
         return cases(
@@ -103,7 +108,7 @@ class Study:
         workers = self.workers or cores()
         cpu = sum(result["took"]["cpu"] for result in fresh)
         busy = sum(result["took"]["wall"] for result in fresh)
-        return {
+        document = {
             "apiVersion": "phalanx/v1",
             "kind": self.kind,
             "regime": "rounds" if self.base.every else "online",
@@ -124,6 +129,9 @@ class Study:
                 "busy": round(busy / (seconds * workers), 4) if fresh else None,
             },
         }
+        text = json.dumps(document, indent=1, ensure_ascii=False)
+        (self.folder / "study.json").write_text(f"{text}\n", encoding="utf-8")
+        return document
 
     def _target(self) -> dict[str, Any] | None:
         aim = self.target

@@ -156,7 +156,15 @@ def test_the_frontier_says_what_is_enough_and_what_never_is(base, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["wait.p99", "wait.p98<=1h", "wait.p99<=soon", "wait.p99=1h"]
+    "text",
+    [
+        "wait.p99",
+        "wait.p98<=1h",
+        "wait.p99<=soon",
+        "wait.p99=1h",
+        "wait.p99<=inf",
+        "gpus.used>=nan",
+    ],
 )
 def test_a_target_that_is_none_is_refused(text):
     with pytest.raises(StudyError, match="--target"):
@@ -170,6 +178,14 @@ def test_a_target_may_want_more_instead_of_less():
     assert not target.is_met(0.79)
     assert target.is_out_of_reach({"used": 0.7})
     assert not target.is_out_of_reach({"used": 0.9})
+
+
+def test_times_of_jobs_that_are_left_keep_to_no_target():
+    target = target_of("jct.mean<=1h")
+    ended = {"jobs": {"running": 0, "waiting": 0}, "jct": {"mean": 60.0}}
+
+    assert target.is_kept(ended)
+    assert not target.is_kept(ended | {"jobs": {"running": 1, "waiting": 0}})
 
 
 def test_the_search_asks_for_few_counts_and_for_none_twice():
