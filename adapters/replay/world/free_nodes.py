@@ -173,6 +173,10 @@ class Ground:
         """
         Tell whether all empty nodes together have what a job needs.
         """
+        alone = [pods for (_, _, exclusive), pods in kind.shapes if exclusive]
+        others = len(alone) < len(kind.shapes)
+        if alone and sum(alone) + others > self._open.sum():
+            return False
         total = self.empty[self._open].clip(min=0).sum(axis=0)
         need = self.least(kind)
         return all(need.get(r, 0) <= total[at] for r, at in self._columns.items())

@@ -319,6 +319,15 @@ def test_jobs_that_can_never_start_are_left_out_by_rule(tmp_path):
     assert [("c", 0)] == [(job.name, job.submit) for job in found.jobs]
 
 
+def test_pods_alone_on_their_nodes_need_so_many_and_one_for_the_others(tmp_path):
+    head = "job,role,submit,duration,gpus,pods,exclusive\n"
+    rows = "a,m,0,5,1,1,\na,w,0,5,1,2,true\nb,m,1,5,1,1,\nb,w,1,5,1,1,true\n"
+    found = fitted(read(tmp_path, head + rows), floor_of("2x8"))
+
+    assert {"larger-than-cluster": 1} == found.left_out
+    assert ["b"] == [job.name for job in found.jobs]
+
+
 def test_what_is_not_preemptible_and_above_its_quota_never_starts(tmp_path):
     head = "job,submit,duration,gpus,queue,preemptible\n"
     rows = "a,0,5,2,x,false\nb,0,5,2,x,true\nc,0,5,1,x,false\nd,0,5,1,y,false\n"
