@@ -31,8 +31,8 @@ def ready(html: str | None, markdown: str | None) -> None:
     """
     Refuse early what could not be written after all the work.
     """
-    if html == markdown == STDOUT:
-        raise typer.BadParameter("only one of --html and --markdown can be -")
+    if html is not None and html == markdown:
+        raise typer.BadParameter(f"only one of --html and --markdown can be {html}")
     if html is not None:
         from adapters.reports.page.extra import need_extra
 

@@ -226,6 +226,7 @@ def test_markdown_needs_no_extra(folder):
         (["results", "--html", "nowhere/x.html"], 2, "there is no folder 'nowhere'"),
         (["results", "--html", "results"], 2, "is a folder; name a file in it"),
         (["results", "--html", "-", "--markdown", "-"], 2, "only one of"),
+        (["results", "--html", "page", "--markdown", "page"], 2, "can be page"),
         (["results", "--window", "3d..1d"], 2, "is not a window"),
         (["results", "--window", "x..y"], 2, "is not a window"),
         (["results", "--window", "nand..1d"], 2, "is not a window"),
