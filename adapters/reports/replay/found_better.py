@@ -68,11 +68,18 @@ def _is_own(folder: Folder, strategy: str, row: _Row) -> bool:
     Tell whether a row says of a strategy what its replay says.
     """
     return all(
-        (there := _of(row, metric)) is not None
-        and (here := mean_of(folder, strategy, metric)) is not None
-        and abs(there - here) <= _SAME * max(1.0, here)
+        _is_same(_of(row, metric), mean_of(folder, strategy, metric))
         for metric in _WORDS
     )
+
+
+def _is_same(there: float | None, here: float | None) -> bool:
+    """
+    Tell whether two waits are the same; neither is known where no job has one.
+    """
+    if there is None or here is None:
+        return there is here
+    return abs(there - here) <= _SAME * max(1.0, here)
 
 
 def _best(own: _Row, rows: list[_Row]) -> _Row | None:
@@ -94,7 +101,7 @@ def _best(own: _Row, rows: list[_Row]) -> _Row | None:
 def _gain(own: _Row, row: _Row, metric: str) -> float:
     before, after = _of(own, metric), _of(row, metric)
     if before is None or after is None:
-        return -1.0
+        return 0.0 if before is after else -1.0
     return (before - after) / max(1.0, before)
 
 
@@ -112,6 +119,7 @@ def _said(own: _Row, best: _Row | None, strategy: str, study: str) -> str:
         f"a {word} of {span(_of(best, metric) or 0.0)} instead of "
         f"{span(_of(own, metric) or 0.0)} (−{share(_gain(own, best, metric), 0)})"
         for metric, word in _WORDS.items()
+        if _of(own, metric) is not None
     ]
     label = best.get("label") or "as given"
     return f"Worse than {label} of {study}: that gives {strategy} {', '.join(parts)}."

@@ -32,7 +32,8 @@ def study(tmp_path, replay, **others):
             "label": label,
             "strategy": "solver",
             "metrics": {
-                path: {"mean": run.get(path) * part} for path, part in parts.items()
+                path: {"mean": None if run.get(path) is None else run.get(path) * part}
+                for path, part in parts.items()
             },
         }
 
@@ -60,6 +61,17 @@ def test_what_is_better_by_little_or_pays_with_the_tail_is_not_named(tmp_path, r
 
     line = about_solver(replay, where)
     assert f"No policy of {where} is better for solver than the one played." == line
+
+
+def test_where_no_job_is_large_only_the_mean_counts(tmp_path, replay):
+    for run in replay.results.runs:
+        sizes = run.metrics["wait"]["bySize"]
+        sizes[:] = [row for row in sizes if row["size"] != "8+"]
+    where = study(tmp_path, replay, better=(0.8, None))
+
+    line = about_solver(replay, where)
+    assert line.startswith(f"Worse than better of {where}: that gives solver a mean")
+    assert "99th" not in line
 
 
 def test_a_study_of_something_else_says_so(tmp_path, replay):
