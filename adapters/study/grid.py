@@ -72,7 +72,8 @@ def kind_of(cluster: str) -> str:
     """
     Name what clusters have in common that differ in how many nodes they have only.
     """
-    return re.sub(r"^\d{1,6}(?=x\d)|(?<=@)\d{1,6}$", "N", cluster)
+    of_list = re.sub(r"(\.csv(?:\.gz)?)(@\d{1,6})?$", r"\1@N", cluster)
+    return re.sub(r"^\d{1,6}(?=x\d)", "N", of_list)
 
 
 def variants(policy: Policy, settings: Sequence[str]) -> list[Variant]:

@@ -126,8 +126,8 @@ def _table(path: str) -> Floor:
         try:
             nodes.append(_machine(kind, row))
         except RowLeftOutError as error:
-            raise rejected(file.name, f"line {line}: {error.what!r}") from error
-    tally.judge()
+            tally.leave_out(error.rule, line, error.what)
+    tally.judge(every=True)
     names = [node.name for node in nodes]
     if len(set(names)) < len(names):
         raise rejected(file.name, "names a machine twice")

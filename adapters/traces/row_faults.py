@@ -81,14 +81,16 @@ class Tally:
         if len(seen) < MOST_EXAMPLES:
             seen.append(f"line {line}" + (f": {what[:60]!r}" if what else ""))
 
-    def judge(self) -> None:
+    def judge(self, *, every: bool = False) -> None:
         """
         Refuse a file that is empty, or of which most rows were left out.
+
+        Where ``every`` row counts, one that was left out is enough.
         """
         lost = sum(self.left_out.values())
         if not self.rows:
             raise rejected(self.name, "has no rows")
-        if 2 * lost <= self.rows:
+        if not lost or (2 * lost <= self.rows and not every):
             return
         problems = [
             Problem(
@@ -98,9 +100,9 @@ class Tally:
             )
             for rule, count in self.left_out.most_common()
         ]
-        first = Problem(
-            "rows", f"{lost:,} of {self.rows:,} cannot be read, more than half"
-        )
+        too_many = "" if every else ", more than half"
+        said = f"{lost:,} of {self.rows:,} cannot be read{too_many}"
+        first = Problem("rows", said)
         raise TraceRejectedError(self.name, [first, *problems])
 
 

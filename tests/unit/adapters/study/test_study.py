@@ -8,7 +8,15 @@ import pytest
 
 from adapters.study import run_cases as conducting
 from adapters.study.case import Case, played
-from adapters.study.grid import StudyError, Variant, cases, clusters, numbers, variants
+from adapters.study.grid import (
+    StudyError,
+    Variant,
+    cases,
+    clusters,
+    kind_of,
+    numbers,
+    variants,
+)
 from adapters.study.least_nodes import enough, frontier, interval, target_of
 from adapters.study.run_cases import conduct, write_tables
 from adapters.study.search import fewest
@@ -59,6 +67,20 @@ def grid(base, *counts, **said):
 )
 def test_numbers_are_lists_and_ranges(text, found):
     assert found == numbers(text)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "kind"),
+    [
+        ("60x8", "Nx8"),
+        ("10x8+20x4", "Nx8+20x4"),
+        ("a/list.csv", "a/list.csv@N"),
+        ("a/list.csv.gz@96", "a/list.csv.gz@N"),
+        ("snapshot.yaml", "snapshot.yaml"),
+    ],
+)
+def test_clusters_of_one_kind_differ_in_how_many_nodes_they_have(cluster, kind):
+    assert kind == kind_of(cluster)
 
 
 @pytest.mark.parametrize("text", ["", "x", "8..4", "4..8:0", "-1", "1e3", "99999999"])

@@ -119,6 +119,19 @@ def test_marks_that_somebody_made_up_are_shown_as_text_and_cut(tmp_path):
     assert 1 == len(found.jobs)
 
 
+def test_a_list_of_machines_with_a_row_that_cannot_be_read_is_refused(tmp_path):
+    path = tmp_path / "list.csv"
+    path.write_text("machineId,number of GPUs\na,8\nb\nc,8\nd,8\ne,8\nf,many\n")
+    with pytest.raises(TraceRejectedError) as caught:
+        floor_of(str(path))
+
+    first, *each = map(str, caught.value.problems)
+    assert "2 of 6 cannot be read" in first
+    assert ["too-few-cells", "bad-number"] == [text.split(":")[0] for text in each]
+    assert "line 3" in each[0]
+    assert "line 7: 'many'" in each[1]
+
+
 def test_so_many_machines_of_a_list_have_each_kind_by_its_share(tmp_path):
     rows = [f"a{at},1000,1024,8,G2" for at in range(60)]
     rows += [f"b{at},1000,1024,2,T4" for at in range(30)]
