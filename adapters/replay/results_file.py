@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from heapq import nlargest
 from importlib.metadata import version
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from adapters.replay.measures.paired_measures import paired
 from adapters.replay.measures.replay_measures import job_rows
 from adapters.replay.play import Run, bounds_for
 from models.devices.gpu_counts import in_gpus
+from models.nodes import Node
 from models.resources import GPU, GPU_SHARE, pieces_per_gpu
 from models.trace import Floor, Trace
 from solver import VERSION
@@ -122,6 +123,15 @@ def _trace(trace: Trace) -> dict[str, Any]:
     }
 
 
+def _by_name(nodes: Sequence[Node]) -> list[dict[str, int]]:
+    """
+    Give the GPUs of the nodes in the order of their names, equal neighbours as one.
+    """
+    ordered = sorted(nodes, key=lambda node: node.name)
+    runs = groupby(node.allocatable.get(GPU, 0) for node in ordered)
+    return [{"nodes": len([*each]), "gpus": gpus} for gpus, each in runs]
+
+
 def _cluster(floor: Floor, trace: Trace) -> dict[str, Any]:
     classes: dict[tuple[int, str], int] = defaultdict(int)
     for node in floor.nodes:
@@ -139,6 +149,7 @@ def _cluster(floor: Floor, trace: Trace) -> dict[str, Any]:
             {"nodes": count, "gpus": gpus, "model": model or None}
             for (gpus, model), count in sorted(classes.items())
         ],
+        "byName": _by_name(floor.nodes),
         "queues": [
             {
                 "name": queue.name,

@@ -12,7 +12,12 @@ from typing import Any
 
 from adapters.reports.replay.results import Folder, PlayedRun, QueueLine, load
 from adapters.reports.replay.stays import PlaceOfJob, Stay, nodes_of, place_in
-from adapters.reports.replay.tables import TableError, job_cells, number_in
+from adapters.reports.replay.tables import (
+    TableError,
+    job_cells,
+    number_in,
+    read_series,
+)
 from adapters.ui.frame import natural
 from adapters.ui.frame_store import FrameStore, RoundAnswers
 from models.devices.gpu_parts import WHOLE
@@ -57,6 +62,7 @@ class ShownRun:
     submits: Sequence[float]
     rounds: Sequence[Mapping[str, Any]]
     seconds: Mapping[float, float]
+    off: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +73,7 @@ class ShownCluster:
 
     nodes: Sequence[tuple[str, int]]
     queues: Sequence[QueueLine]
-
-    @property
-    def gpus(self) -> int:
-        """
-        Count all GPUs.
-        """
-        return sum(gpus for _, gpus in self.nodes)
+    gpus: float
 
 
 def replay_store(path: str) -> FrameStore:
@@ -91,9 +91,10 @@ def replay_store(path: str) -> FrameStore:
     mine = _run(folder, "solver")
     other = _run(folder, "greedy", besides=mine.strategy)
     runs = [_stays(run.jobs) for run in (mine, other) if run]
-    names, room = nodes_of(runs, folder.results.cluster) if any(runs) else ([], {})
+    names, room = nodes_of(runs, folder.results.cluster)
     nodes = [(name, int(room[name])) for name in sorted(names, key=natural)]
-    cluster = ShownCluster(nodes, folder.results.cluster.queues)
+    there = folder.results.cluster
+    cluster = ShownCluster(nodes, there.queues, there.gpus)
     kept = any("free" in line for line in mine.rounds)
     name = f"{path} · {folder.results.trace.name}"
     store = FrameStore(name if kept else f"{name} · without rounds.jsonl", live=False)
@@ -134,7 +135,18 @@ def _read(folder: Folder, run: PlayedRun) -> ShownRun:
         submits=[job.submit for job in jobs],
         rounds=rounds,
         seconds={x["t"]: float(x["decision"]) for x in times if "decision" in x},
+        off=_off(folder, run),
     )
+
+
+def _off(folder: Folder, run: PlayedRun) -> float:
+    """
+    Count the GPUs of nodes that take no pods, which no round counts as free.
+    """
+    try:
+        return read_series(folder.file(run, "series.csv")).parts["off"][0]
+    except TableError:
+        return 0.0
 
 
 _NEVER = float("inf")
@@ -224,7 +236,9 @@ def _head(
     Give what the list of rounds says: the part of the GPUs that are free, as recorded.
     """
     free, started = line.get("free"), line.get("startedGpus") or 0
-    used = line.get("used") if free is None else cluster.gpus - free + started
+    used = line.get("used")
+    if free is not None:
+        used = _whole(cluster.gpus - run.off - free + started)
     part = None if used is None else used / max(1, cluster.gpus)
     tier = {"name": "GPUs at work", "value": part, "limit": None}
     return {

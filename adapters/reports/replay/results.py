@@ -84,6 +84,7 @@ class Cluster(_ResultRecord):
     gpus: float = 0
     load: Number = None
     classes: tuple[NodeModel, ...] = ()
+    by_name: tuple[NodeModel, ...] = Field(default=(), alias="byName")
     queues: tuple[QueueLine, ...] = ()
     notes: tuple[Name, ...] = ()
 

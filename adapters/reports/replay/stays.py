@@ -85,16 +85,15 @@ def nodes_of(
     """
     Name the nodes in their order, and the GPUs each of them has; each run has all.
 
-    Nodes are numbered class by class; where jobs name fewer than the cluster has, a
-    node has as many GPUs as the smallest class that holds the most it ever ran at once,
-    and those that no job names share what is left.
+    Where jobs name fewer than the cluster has, or the results do not say which has how
+    many, a node has as many GPUs as the smallest class that holds the most it ever ran
+    at once, and those that no job names share what is left.
     """
     names = sorted({stay.node for stays in runs for stay in stays}, key=natural)
-    sizes = [
-        each.gpus for each in cluster.classes for _ in range(min(each.nodes, 10**5))
-    ]
+    told = cluster.by_name or (cluster.classes if len(cluster.classes) == 1 else ())
+    sizes = [each.gpus for each in told for _ in range(min(each.nodes, 10**5))]
     if len(names) == len(sizes):
-        return names, dict(zip(names, sizes, strict=True))
+        return names, dict(zip(sorted(names), sizes, strict=True))
     known = sorted({each.gpus for each in cluster.classes})
     peaks = [_peaks(stays) for stays in runs]
     room = {}

@@ -19,3 +19,11 @@ def test_a_node_that_only_one_strategy_uses_is_as_large_as_what_ran_there():
     large = Cluster(nodes=3, gpus=24, classes=(NodeModel(nodes=3, gpus=8),))
 
     assert {"n0": 8, "n1": 8, "unused 1": 8} == nodes_of(runs, large)[1]
+
+
+def test_nodes_have_the_gpus_that_the_results_tell_by_their_names():
+    classes = (NodeModel(nodes=1, gpus=4), NodeModel(nodes=2, gpus=8))
+    mixed = Cluster(nodes=3, gpus=20, classes=classes, byName=[*classes[::-1]])
+    runs = [[Stay(name, 0, 9, 1) for name in ("n0", "n1", "n2")]]
+
+    assert {"n0": 8, "n1": 8, "n2": 4} == nodes_of(runs, mixed)[1]
