@@ -50,6 +50,13 @@ class ShownJob:
     reason: str
     nodes: Sequence[PlaceOfJob]
 
+    @property
+    def held(self) -> float:
+        """
+        Give the GPUs that it has where it runs, which may be with some of its pods.
+        """
+        return sum(place.gpus for place in self.nodes) if self.nodes else self.gpus
+
 
 @dataclass(frozen=True, slots=True)
 class ShownRun:
@@ -182,8 +189,8 @@ def _rounds_told_by(jobs: Sequence[ShownJob]) -> Iterator[dict[str, Any]]:
     for job in jobs:
         for at, gpus, waits, starts in (
             (job.submit, 0, 1, 0),
-            (job.start, job.gpus, -1, 1),
-            (job.end, -job.gpus, 0, 0),
+            (job.start, job.held, -1, 1),
+            (job.end, -job.held, 0, 0),
         ):
             one = change[at]
             change[at] = one[0] + gpus, one[1] + waits, one[2] + starts
@@ -272,7 +279,7 @@ def _frame(
     queues = _queues(cluster, jobs, at)
     index = {queue["name"]: place for place, queue in enumerate(queues)}
     cells, parts = _cells(cluster, jobs, at)
-    used = sum(job.gpus for job in jobs if job.start <= at)
+    used = sum(job.held for job in jobs if job.start <= at)
     waiting = sum(job.start > at for job in jobs)
     return {
         "name": _moment(at),
@@ -340,7 +347,7 @@ def _gang(job: ShownJob, index: Mapping[str, int], at: float) -> dict[str, Any]:
         "priority": job.priority,
         "age": int(at - job.submit),
         "pods": [job.pods, job.pods, job.pods],
-        "gpus": [job.gpus, job.gpus if runs else 0],
+        "gpus": [job.gpus, _whole(job.held) if runs else 0],
         "reason": "" if runs else job.reason,
         "message": "" if runs or not job.reason else "the last reason a plan gave",
     }
@@ -352,8 +359,8 @@ def _queues(
     used: dict[str, float] = defaultdict(int)
     after: dict[str, float] = defaultdict(int)
     for job in jobs:
-        used[job.queue] += job.gpus if job.start < at else 0
-        after[job.queue] += job.gpus if job.start <= at else 0
+        used[job.queue] += job.held if job.start < at else 0
+        after[job.queue] += job.held if job.start <= at else 0
     rules = {queue.name: queue for queue in cluster.queues}
     return [
         {
