@@ -25,11 +25,11 @@ def losing_less(opened: Opened | None, draft: Draft, budget: Budget) -> Iterator
     Walk drafts for which fewer leave, with all or some of the starts of one.
     """
     if opened is not None and draft.exits:
-        yield _let_stay(opened, draft)
+        yield let_stay(opened, draft)
         yield opened.again_by_hand(draft, budget)
 
 
-def _let_stay(opened: Opened, draft: Draft) -> Draft:
+def let_stay(opened: Opened, draft: Draft) -> Draft:
     """
     Leave out of a draft who need not leave, the dearest gangs first.
 

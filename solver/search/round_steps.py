@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from models.plan import ModelSize
 from solver.effort.budget import Budget
 from solver.evict.freeze import freeze
+from solver.evict.lose_less import let_stay
 from solver.evict.open_step import open_step, some_were_evicted
 from solver.evict.rights.last_rights import may_end_with
 from solver.evict.started_now import started_now
@@ -77,7 +78,7 @@ class _Course:
         opened = decided.opened
         step = opened.now.step
         now = _Now(decided.before, decided.known.copy())
-        draft = drafts[step]
+        draft = let_stay(opened, drafts[step])
         values = score(opened.problem, draft, opened.keys)
         if values != decided.values:
             now.known.forget(opened.keys)
@@ -98,6 +99,7 @@ class _Course:
                 continue
             chosen = drafts.get(step) if drafts else None
             if chosen is not None and opened.holds(chosen, whole=False):
+                chosen = let_stay(opened, chosen)
                 now.known.forget(opened.keys)
                 values = score(opened.problem, chosen, opened.keys)
                 known = now.known.copy()

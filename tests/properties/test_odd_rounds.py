@@ -106,6 +106,15 @@ def test_what_comes_to_as_much_as_without_held_nodes_is_proven(at):
     assert {"proven"} == {tier.proof for tier in plan.tiers}
 
 
+@pytest.mark.drawn
+def test_nobody_is_restarted_where_it_is_for_whom_there_will_be_room_anyway():
+    given = read(odd_round("middle-u2-41"))
+    plan = decide(given.snapshot, given.policy)
+
+    assert "Reserve" in {one.op for one in plan.operations}
+    assert not [one for one in plan.operations if one.op == "Move"]
+
+
 def test_who_is_entitled_in_a_second_step_is_within_the_share_with_the_first():
     found = failure_of("nineteen-23269", exact=True)
 
