@@ -172,7 +172,9 @@ def test_a_leader_that_was_paused_binds_nothing(stage, kubelet, space, tmp_path)
 
     assert 0 < left < 200
     assert paused.receipts()["skipped"] > 0
-    assert {"second"} == {user for user, *_ in after}
+    assert {"second"} == {user for user, *_, code in after if code < 300}
+    # The one that it was sending when it was stopped comes too late.
+    assert sum(user == "phalanx" for user, *_ in after) <= 1
     assert {1} == set(binds_done(stage, space).values())
 
 
