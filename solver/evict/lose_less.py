@@ -35,6 +35,8 @@ def let_stay(opened: Opened, draft: Draft) -> Draft:
 
     As many of them as leave a draft that holds; each with all of its pods that leave.
     """
+    if not draft.exits:
+        return draft
     room = loaded(without(opened.problem, draft.exits), draft).room
     stay = [*_not_needed(room, opened.problem, draft)]
     while stay:

@@ -18,7 +18,7 @@ MOST_UNITS, MOST_LONG = 0.25, 8
 """
 Deterministic units that a round may take, and how many such rounds are planned.
 """
-UNITS_OF_SIZE, ANY_SIZE = 0.00008, 20
+UNITS_OF_CHARGE, ANY_SIZE = 0.00008, 20
 """
 Deterministic units for writing and reading a model, for each node and gang and for as
 many as these.
@@ -68,7 +68,7 @@ class PlannedRounds:
         try:
             plan = propose(then, policy, budget, options)
             size = ANY_SIZE + len(then.nodes) + len(then.gangs)
-            took = budget.used + UNITS_OF_SIZE * size * budget.charges
+            took = budget.used + UNITS_OF_CHARGE * size * budget.charges
             self.units += took
             if took > self.most or self.units > MOST_LONG * self.most:
                 raise RoundsTakeLongError

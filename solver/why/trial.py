@@ -130,7 +130,6 @@ class Trial:
     rounds: PlannedRounds = field(default_factory=PlannedRounds)
     memo_alone: RoundMemo = field(default_factory=RoundMemo)
     helped: dict[tuple[Change, ...], Plan] = field(default_factory=dict)
-    plans: dict[tuple[Change, ...], tuple[Problem, Plan]] = field(default_factory=dict)
 
     def begin_later(self, plan: Plan) -> None:
         """
@@ -257,7 +256,6 @@ class Trial:
         plan = self.round_of(problem)
         if plan is None:
             return None
-        self.plans[changes] = problem, plan
         after = plan.states
         if after.get(self.gang) not in _HELPED:
             proofs = {x.proof for x in plan.tiers if x.name in TIERS}

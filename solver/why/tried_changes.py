@@ -3,6 +3,7 @@ Remedies, tried: the round with a change planned and judged, for each line of th
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import combinations
 
 from models.plan import Plan
@@ -39,10 +40,7 @@ def remedies_of(
     hopeless = is_hopeless(problem.blocked.get(why.gang))
     menu = menu_for(problem, plan, why.gang)
     cores = [why.because] if hopeless else _cores(why)
-
-    def tried(trial: Trial) -> Remedies:
-        return _tried(trial, menu, cores)
-
+    tried = partial(_tried, menu=menu, cores=cores)
     return tried(trial) if trial else try_out(snapshot, policy, plan, why.gang, tried)
 
 

@@ -29,7 +29,6 @@ from solver import remedies_of, why_all_wait, why_waits
 from solver.problem.problem import problem_of
 from solver.round import decide
 from solver.why import same_rounds
-from solver.why.trial import trial_of
 from solver.why.tried_changes import menu_for
 from solver.why.why_waits import cannot_start
 from tests.helpers.build import (
@@ -328,21 +327,6 @@ def test_who_must_be_near_another_that_waits_is_helped_where_both_start():
     assert (GangPriority(gang="default/a", priority=1),) in changes(found)
 
 
-def test_in_the_next_round_nobody_else_grows_beside_who_is_tried_alone():
-    grows = gang("g", minimum=1, replicas=3, gpus=8, running=["n0"])
-    runs = gang("r", gpus=8, running=[f"n{at}" for at in range(1, 601)])
-    waits = [gang(name, replicas=2, gpus=8) for name in ("a", "b")]
-    case = snapshot(nodes(601), [grows, runs, *waits])
-    plan = decide(case, Policy(), strategy="greedy")
-
-    alone = trial_of(case, Policy(), plan, "default/a").alone
-
-    wanted = {x.key: [pod.node for pod in x.tree.pods] for x in alone.gangs}
-    assert {"default/g", "default/r", "default/a"} == set(wanted)
-    assert ["n0"] == wanted["default/g"]
-    assert [None, None] == wanted["default/a"]
-
-
 @pytest.mark.parametrize("count", [1, 601])
 def test_nothing_is_tried_for_a_gang_that_starts(count):
     case, policy = snapshot(nodes(count), [gang("a", gpus=8)]), Policy()
@@ -352,21 +336,9 @@ def test_nothing_is_tried_for_a_gang_that_starts(count):
     assert 0 == remedies_of(case, policy, plan, why).tried
 
 
-def test_in_the_next_round_what_this_one_reserves_has_started():
-    fill = gang("fill", gpus=8, running=[f"n{at}" for at in range(1, 601)])
-    lower = gang("lower", gpus=8, running=["n0"])
-    higher, last = gang("higher", gpus=8, priority=1), gang("last", gpus=8)
-    case, policy = snapshot(nodes(601), [fill, lower, higher, last]), Policy()
-    plan = decide(case, policy)
-    trial = trial_of(case, policy, plan, "default/last")
-
-    assert plan.states["default/higher"] == "Reserved"
-    assert trial.before["default/higher"] == "Running"
-
-
 @pytest.mark.parametrize("units", [0.0, 1.0])
 def test_changes_are_tried_in_the_next_round_where_rounds_take_long(units, monkeypatch):
-    monkeypatch.setattr(same_rounds, "UNITS_OF_SIZE", units)
+    monkeypatch.setattr(same_rounds, "UNITS_OF_CHARGE", units)
     waits = [gang(name, gpus=8, age=age) for name, age in (("a", 9), ("b", 60))]
     case = snapshot(nodes(2), [gang("r", gpus=8, running=["n0"]), *waits])
     found = remedies(case, "a", Policy())
