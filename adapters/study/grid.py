@@ -4,6 +4,7 @@ Grids: which circumstances a study goes through.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -107,11 +108,9 @@ def names_of(files: Sequence[str]) -> dict[str, str]:
     """
     Name each file once: by its stem, or by its path where another has that stem.
     """
-    stems = [Path(file).stem for file in dict.fromkeys(files)]
-    return {
-        file: stem if stems.count(stem) == 1 else file
-        for file, stem in zip(dict.fromkeys(files), stems, strict=True)
-    }
+    stems = {file: Path(file).stem for file in files}
+    often = Counter(stems.values())
+    return {file: stem if often[stem] == 1 else file for file, stem in stems.items()}
 
 
 def _axis(text: str) -> tuple[str, list[Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from adapters.cli.terminal.output import Table
 from adapters.cli.views.replay_view import amount
-from models.why.reasons import counted
+from models.why.reasons import counted, does
 
 Document = Mapping[str, Any]
 _NAMES = {
@@ -107,10 +107,8 @@ def _notes(document: Document) -> list[str]:
         if way["enough"] is None:
             lines.append(f"{name}: not enough with any ({tried})")
         else:
-            are = "is" if way["enough"] == 1 else "are"
-            lines.append(
-                f"{name}: {counted(way['enough'], 'node')} {are} enough ({tried})"
-            )
+            are = does(way["enough"], "node is", "nodes are")
+            lines.append(f"{name}: {are} enough ({tried})")
         if way["never"] is not None:
             lines.append(f"  with {way['never']} no schedule keeps to it, proven")
     return lines

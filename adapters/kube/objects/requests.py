@@ -46,11 +46,11 @@ def amounts(
     few(list(said), joined(place, key), _MOST_KINDS)
     for name, value in said.items():
         where = joined(joined(place, key), name)
-        fault = _name_fault(name)
-        if fault and faults is not None:
+        if fault := _name_fault(name):
+            if faults is None:
+                raise FieldError(where, fault)
             faults.append(f"{where}: {fault}")
             continue
-        check_name(name, where)
         if type(value) not in {int, str, float}:
             what = f"{shown(value)} is not a quantity such as 4, 500m or 16Gi"
             raise FieldError(where, what)

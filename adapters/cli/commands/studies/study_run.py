@@ -50,7 +50,7 @@ class Study:
         begun = monotonic()
         with alone_in(self.folder):
             results, fresh = self._results(made)
-            return self._document(results, fresh, monotonic() - begun)
+            return self._written(results, fresh, monotonic() - begun)
 
     def searched(self, words: Mapping[int, str]) -> dict[str, Any]:
         """
@@ -71,7 +71,7 @@ class Study:
         with alone_in(self.folder):
             fewest([*words], meets)
             results.sort(key=lambda result: result["nodes"])
-            return self._document(results, fresh, monotonic() - begun)
+            return self._written(results, fresh, monotonic() - begun)
 
     def _cases(self, words: Sequence[str]) -> list[Case]:
         return cases(
@@ -99,9 +99,12 @@ class Study:
             )
         return results, [r for r in results if r["key"] not in before]
 
-    def _document(
+    def _written(
         self, results: Results, fresh: Results, seconds: float
     ) -> dict[str, Any]:
+        """
+        Write the tables and what they say, and give that.
+        """
         write_tables(results, self.folder)
         base = any(r["case"]["cluster"] == self.reference for r in results)
         rows = frontier(results, self.target, self.reference if base else None)
