@@ -78,6 +78,8 @@ class NodeMap {
     this.slots = new Array(frame.nodes.length);
     this.parts = new Array(frame.nodes.length);
     if (other) this.cursor = -1;
+    this.scroll.hidden = !frame.nodes.length;
+    this.figure.querySelector(".none").hidden = !this.scroll.hidden;
     this.layout();
   }
 

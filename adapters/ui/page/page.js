@@ -114,7 +114,7 @@ async function askWhy(gang) {
   line.dataset.asked = asked;
   try {
     const why = await ask(`why?round=${round}&gang=${gang}`);
-    if (round !== state.round || state.frame.gangs[gang].name !== state.pickedName || !why.sentence) return;
+    if (round !== state.round || looked() !== state.frame || state.frame.gangs[gang].name !== state.pickedName || !why.sentence) return;
     line.replaceChildren(made("b", why.verdict === "none" ? "" : `${why.verdict}: `), why.sentence);
     // What the sentence says is not said again.
     const list = made("ul"), rest = why.because.filter((one) => !why.sentence.includes(one.sentence));
@@ -138,7 +138,7 @@ async function askHelp() {
   line.textContent = "Trying what would help …";
   try {
     const why = await ask(`remedies?round=${round}&gang=${gang}`);
-    if (state.pickedName === name && state.round === round) showHelp(line, why);
+    if (state.pickedName === name && state.round === round && looked() === state.frame) showHelp(line, why);
   } catch (error) {
     line.textContent = error.message;
   }
@@ -165,10 +165,11 @@ function show() {
 }
 
 function light() {
-  const frame = looked();
-  showGang(frame, places(frame), frame.cells);
-  const mine = places(state.frame);
-  if (mine >= 0 && !$("#gang .why ul")) askWhy(mine);
+  // Why a gang waits is told of our plan; where only greedy's is looked at, its own reason stands.
+  const frame = looked(), at = places(frame), line = $("#gang .why");
+  showGang(frame, at, frame.cells);
+  if (frame !== state.frame) delete line.dataset.asked;
+  else if (at >= 0 && !$("ul", line)) askWhy(at);
   for (const map of maps) map.light(state.pickedName);
 }
 

@@ -24,8 +24,8 @@ function lasted(seconds) {
   return `${Math.floor(seconds / 86400)} d ${Math.floor(seconds % 86400 / 3600)} h`;
 }
 
-function hundredths(gpus) {
-  return Math.round(100 * gpus) / 100;
+function thousandths(gpus) {
+  return Math.round(1000 * gpus) / 1000;
 }
 
 function depthOf(frame, queue) {
@@ -60,19 +60,20 @@ function showQueues(frame, view) {
     const dot = made("i", "", "dot");
     dot.style.background = queueTint(frame, at);
     title.append(dot, queue.name + (queue.open ? "" : " (closed)"));
-    const now = hundredths(view === "now" ? queue.used : queue.after);
+    const now = thousandths(view === "now" ? queue.used : queue.after);
     const said = [counted(now, "GPU")];
     if (queue.quota !== null) said.push(`quota ${queue.quota.toLocaleString("en")}`);
     if (queue.share !== null) said.push(`share ${queue.share.toLocaleString("en")}`);
     if (queue.limit !== null) said.push(`limit ${queue.limit.toLocaleString("en")}`);
     name.append(title, made("span", said.join(" · ")));
     const bar = made("div", "", "bar"), use = made("i");
+    bar.setAttribute("aria-hidden", "true");
     use.style.width = `${100 * now / most}%`;
     use.style.background = dot.style.background;
     bar.append(use);
     for (const word of ["quota", "share", "limit"])
       if (queue[word] !== null && queue[word] <= most) {
-        const mark = made("s", "", word);
+        const mark = made("span", "", word);
         mark.style.left = `${100 * queue[word] / most}%`;
         mark.title = word;
         bar.append(mark);
@@ -125,8 +126,9 @@ function showGang(frame, at, cells) {
     ["Nodes", shown || "none"],
   ];
   $("dl", panel).replaceChildren(...facts.flatMap(([name, value]) => [made("dt", name), made("dd", value)]));
-  if (panel.dataset.gang === gang.name && panel.dataset.state === gang.state && panel.dataset.said === gang.message && $(".why ul", panel)) return;
-  Object.assign(panel.dataset, {gang: gang.name, state: gang.state, said: gang.message});
+  const about = JSON.stringify([gang.name, gang.state, gang.message, frame.plan && frame.plan.strategy]);
+  if (panel.dataset.about === about && $(".why ul", panel)) return;
+  panel.dataset.about = about;
   $(".why", panel).textContent = gang.reason ? `${gang.reason}: ${gang.message}` : "";
   $(".help", panel).textContent = "";
   $("#help").hidden = true;
@@ -160,7 +162,7 @@ function tierPairs(mine, theirs) {
   const [more, fewer] = theirs.length > mine.length ? [theirs, mine] : [mine, theirs];
   const listed = new Set(more.map(bare)), all = [...more, ...fewer.filter((tier) => !listed.has(bare(tier)))];
   const find = (tiers, tier) => tiers.find((each) => bare(each) === bare(tier)) || none;
-  return all.map((tier) => [tier.name, find(mine, tier), find(theirs, tier)]).filter((row) => row.slice(1).some((tier) => tier.value || tier.limit));
+  return all.map((tier) => [tier.name, find(mine, tier), find(theirs, tier)]).filter(([, own, their]) => own.value || own.limit || their.value);
 }
 
 function showPlan(frame, other) {
@@ -199,11 +201,11 @@ function saysNode(frame, cells, at) {
   for (const [gang, device, size, how] of shared) {
     if ("orbtem".includes(how)) on[device] = (on[device] || 0) + size / 1000;
     const who = gang < 0 ? "pods of others" : frame.gangs[gang].name;
-    parts.push(`${hundredths(size / 1000)} of GPU ${device}: ${who}${HOW[how] || ""}`);
+    parts.push(`${size / 1000} of GPU ${device}: ${who}${HOW[how] || ""}`);
   }
   for (const part of Object.values(on)) used += Math.min(1, part);
   if (node[3]) parts.push(`${node[3]} by pods of others`);
-  const free = hundredths(Math.max(0, node[2] - used));
+  const free = thousandths(Math.max(0, node[2] - used));
   const where = frame.groups[node[1]];
   return `${node[0]}${where && where !== node[0] ? ` (${where})` : ""}: ${counted(node[2], "GPU")}${node[4] ? ", closed" : ""}, ${free} free${parts.length ? ": " + parts.slice(0, 8).join(", ") : ""}${parts.length > 8 ? " …" : ""}`;
 }

@@ -254,6 +254,62 @@ def test_a_tier_in_which_only_greedy_loses_is_in_the_table(browser):
 
 
 @WITH_BROWSER
+def test_where_only_greedy_is_looked_at_no_verdict_of_the_solver_stands(browser):
+    store = FrameStore("the demo", live=False)
+    show(store, read_scenario("scenarios/demo/fragmented.yaml").snapshot)
+    said = "document.querySelector('#gang').innerText"
+    proven = "!!document.querySelector('#gang .why ul')"
+    with served(store) as server:
+        opened(browser, server)
+        browser.evaluate("pick('default/vision-sweep')")
+        browser.wait(proven)
+        browser.evaluate("document.querySelector('#view input[value=other]').click()")
+        browser.wait(f"{said}.includes('Starting')")
+        time.sleep(0.5)
+        starting = browser.evaluate(said)
+        browser.evaluate("document.querySelector('#view input[value=plan]').click()")
+        browser.wait(proven)
+
+    assert "outranked" not in starting
+    assert "What would help" not in starting
+    rows = "document.querySelector('#plan tbody').innerText"
+    assert "borrowing" not in browser.evaluate(rows)
+    assert [] == browser.complaints()
+
+
+@WITH_BROWSER
+def test_where_no_node_is_known_the_page_says_so(browser):
+    store = FrameStore("a test", live=False)
+    show(store, snapshot([], [gang("waits", gpus=1)]))
+    with served(store) as server:
+        opened(browser, server)
+        said = browser.evaluate("document.querySelector('#map').innerText")
+
+    assert "No node is known." in said
+    assert [] == browser.complaints()
+
+
+@WITH_BROWSER
+def test_parts_of_gpus_are_told_in_thousandths_and_bars_only_to_eyes(browser):
+    store = FrameStore("a test", live=False)
+    part = part_gang("part", fraction(625), queue="q")
+    show(store, snapshot([sharing("n0", gpus=1)], [part], [queue("q", quota=1)]))
+    with served(store) as server:
+        opened(browser, server)
+        queues = browser.evaluate("document.querySelector('#queues').innerText")
+        told = browser.evaluate("saysNode(state.frame, state.frame.cells, 0)")
+        roles = {
+            one["role"]["value"]
+            for one in browser.call("Accessibility.getFullAXTree")["nodes"]
+            if not one.get("ignored")
+        }
+
+    assert "0.625 GPUs" in queues
+    assert "0.625 of GPU" in told
+    assert "deletion" not in roles
+
+
+@WITH_BROWSER
 def test_parts_that_start_and_those_that_are_reserved_are_told_apart(browser):
     """
     In the middle of the one is a dot, of the other nothing: both show no colour of it.
