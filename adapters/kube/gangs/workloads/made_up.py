@@ -11,7 +11,11 @@ from dataclasses import dataclass
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.dialects.workloads import Workload
-from adapters.kube.gangs.workloads.made_up_groups import NAMED_BY, group_of
+from adapters.kube.gangs.workloads.made_up_groups import (
+    NAMED_BY,
+    as_admitted,
+    group_of,
+)
 from adapters.kube.gangs.workloads.near_by_word import (
     KeptNear,
     MadeUpPod,
@@ -96,6 +100,7 @@ def _made_of(
     """
     if rule is None:
         return [], None
+    owner = as_admitted(rule, owner)
     near = near_by_word(rule, owner, objects)
     group = group_of(rule, owner)
     pods = list(_pods(rule, owner, near, most))

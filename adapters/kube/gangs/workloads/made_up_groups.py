@@ -1,5 +1,5 @@
 """
-PodGroups that are made up: what Volcano makes of a Job that says more than its pods.
+PodGroups that are made up: what Volcano makes of a Job that is submitted to it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,16 +9,39 @@ from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.dialects.workloads import Workload
 from adapters.kube.gangs.workloads.workload_trees import number_at
-from adapters.kube.objects.fields import FieldError, Json, mapping, records
+from adapters.kube.objects.fields import FieldError, Json, mapping, records, text
 
 GROUP = "scheduling.volcano.sh", "PodGroup"
 NAMED_BY = "scheduling.k8s.io/group-name"
+GROUP_OF_JOBS = "batch.volcano.sh"
 _LATER = ("partitionPolicy", "dependsOn")
+
+
+def as_admitted(rule: Workload, owner: Raw) -> Raw:
+    """
+    Give a Job of Volcano with what its webhook fills in; others as they are.
+
+    A task without a name is called by its place, one that says no number has no pods,
+    and the Job needs what its tasks need, each all its pods where it says nothing.
+    """
+    if rule.group != GROUP_OF_JOBS:
+        return owner
+    spec = mapping(owner, "spec")
+    tasks = [
+        {
+            **task,
+            "name": text(task, "name", "spec.tasks") or f"default{number}",
+            "replicas": number_at(task, ("replicas",)) or 0,
+        }
+        for number, task in enumerate(records(spec, "tasks", "spec"))
+    ]
+    minimum = number_at(spec, ("minAvailable",)) or sum(_needed(tasks).values())
+    return {**owner, "spec": {**spec, "tasks": tasks, "minAvailable": minimum}}
 
 
 def group_of(rule: Workload, owner: Raw) -> Raw | None:
     """
-    Make the PodGroup of a workload that only such a group can obey; none of others.
+    Make the PodGroup of a Job of Volcano that is admitted; none of others.
 
     Raises
     ------
@@ -26,7 +49,7 @@ def group_of(rule: Workload, owner: Raw) -> Raw | None:
         When it asks for partitions, which need labels that only Volcano gives, or for
         tasks whose pods come once others run.
     """
-    if rule.group != "batch.volcano.sh":
+    if rule.group != GROUP_OF_JOBS:
         return None
     spec = mapping(owner, "spec")
     tasks = records(spec, "tasks", "spec")
@@ -35,17 +58,11 @@ def group_of(rule: Workload, owner: Raw) -> Raw | None:
             if task.get(word):
                 where = f"spec.tasks[{number}].{word}"
                 raise FieldError(where, "is read once Volcano has made pods of it")
-    topology = spec.get("networkTopology")
-    least = [number_at(task, ("minAvailable",)) for task in tasks]
-    if not topology and all(one is None for one in least):
-        return None
-    sizes = [number_at(task, ("replicas",)) for task in tasks]
-    all_pods = sum(1 if size is None else size for size in sizes)
-    minimum = number_at(spec, ("minAvailable",))
+    said = any(task.get("minAvailable") is not None for task in tasks)
     given = {
-        "minMember": all_pods if minimum is None else minimum,
-        "minTaskMember": _by_task(tasks, least, sizes),
-        "networkTopology": topology,
+        "minMember": spec["minAvailable"],
+        "minTaskMember": _needed(tasks) if said else {},
+        "networkTopology": spec.get("networkTopology"),
         "queue": spec.get("queue"),
         "priorityClassName": spec.get("priorityClassName"),
     }
@@ -57,20 +74,14 @@ def group_of(rule: Workload, owner: Raw) -> Raw | None:
     }
 
 
-def _by_task(
-    tasks: Sequence[Json],
-    least: list[int | None],
-    sizes: list[int | None],
-) -> Mapping[str, int]:
+def _needed(tasks: Sequence[Json]) -> Mapping[str, int]:
     """
-    Give how many pods of each task are needed, where any task says so.
+    Give how many pods of each task are needed: as many as it says, else all.
     """
-    if all(one is None for one in least):
-        return {}
-    found = zip(tasks, least, sizes, strict=True)
+    least = [number_at(task, ("minAvailable",)) for task in tasks]
     return {
-        str(task.get("name")): next(n for n in (said, size, 1) if n is not None)
-        for task, said, size in found
+        task["name"]: task["replicas"] if said is None else said
+        for task, said in zip(tasks, least, strict=True)
     }
 
 
