@@ -389,6 +389,14 @@ ROWS = {
             word="enableInTreeAutoscaling",
         ),
         pair(
+            ray(2),
+            "RayCluster/t spec workerGroupSpecs 0 maxReplicas",
+            (2, 1),
+            LARGE,
+            "t 2 on n",
+            word="maxReplicas",
+        ),
+        pair(
             ray(2, enableInTreeAutoscaling=True),
             "RayCluster/t spec workerGroupSpecs 0 minReplicas",
             (1, 2),

@@ -21,16 +21,17 @@ class Roles:
     ``at`` leads to a list, or to a mapping whose keys are the roles; ``name`` is the
     field of a list's entry that names it.  The number of pods is the product of the
     fields in ``pods``, each 1 where it is not said and the last at most what ``most``
-    says; ``least`` is the same for the fewest, where the owner is elastic.  A role that
-    is ``off`` has none.  ``template`` leads on to what its pods are, ``behind`` to the
-    roles, by name, that run or have ended before its pods are made.
+    says.  Where ``bounds`` names the fewest and the most, the first is between these,
+    0 where none is said; an elastic owner needs the fewest.  A role that is ``off`` has
+    none.  ``template`` leads on to what its pods are, ``behind`` to the roles, by name,
+    that run or have ended before its pods are made.
     """
 
     at: Path
     name: str = ""
     pods: tuple[Path, ...] = (("replicas",),)
     most: Path = ()
-    least: tuple[Path, ...] = ()
+    bounds: tuple[str, ...] = ()
     off: Path = ("suspend",)
     template: Path = ("template",)
     behind: Path = ("dependsOn",)
@@ -175,7 +176,7 @@ WORKLOADS: tuple[Workload, ...] = (
                 at=("spec", "workerGroupSpecs"),
                 name="groupName",
                 pods=(("replicas",), ("numOfHosts",)),
-                least=(("minReplicas",), ("numOfHosts",)),
+                bounds=("minReplicas", "maxReplicas"),
             ),
         ),
         first=("head",),

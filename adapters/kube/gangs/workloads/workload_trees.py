@@ -171,9 +171,8 @@ def _fewest(rule: Workload, owner: Json) -> dict[str, int]:
     if not rule.elastic or at_path(owner, rule.elastic) is not True:
         return {}
     return {
-        role: _product(entry, roles.least)
+        role: _fewest_copies(entry, roles) * _product(entry, roles.pods[1:])
         for role, entry, roles in roles_of(rule, owner)
-        if at_path(entry, roles.least[0]) is not None
     }
 
 
@@ -204,7 +203,21 @@ def _listed(entry: Json, roles: Roles) -> int:
     most = number_at(entry, roles.most) if roles.most else None
     *others, last = roles.pods
     each = _product(entry, [last])
-    return _product(entry, others) * (each if most is None else min(each, most))
+    copies = _bounded(entry, roles) if roles.bounds else _product(entry, others)
+    return copies * (each if most is None else min(each, most))
+
+
+def _bounded(entry: Json, roles: Roles) -> int:
+    """
+    Give the number of copies of a role between the fewest and the most that it says.
+    """
+    said = number_at(entry, roles.pods[0]) or 0
+    most = whole(entry, roles.bounds[1], ".".join(roles.at))
+    return max(_fewest_copies(entry, roles), said if most is None else min(said, most))
+
+
+def _fewest_copies(entry: Json, roles: Roles) -> int:
+    return number_at(entry, roles.bounds[:1]) or 0
 
 
 def _product(entry: Json, paths: Iterable[Path]) -> int:
