@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.notes import conditions, moment, named
 from adapters.kube.dialects.protocol import Claim, GroupStanding, Part, Write
-from adapters.kube.objects.fields import FieldError, mapping, whole
+from adapters.kube.objects.fields import FieldError, Json, mapping, whole
 from models.why.reasons import Reason
 
 GROUP = "scheduling.k8s.io"
@@ -152,9 +152,22 @@ def _generation(raw: Raw) -> int:
 
 def _goes_whole(raw: Raw) -> bool:
     try:
-        return "all" in mapping(mapping(raw, "spec"), "disruptionMode")
+        return "all" in disruption_of(mapping(raw, "spec"), "spec")
     except FieldError:
         return False
+
+
+_ALPHA_MODES = {"Pod": "single", "PodGroup": "all"}
+
+
+def disruption_of(spec: Json, where: str) -> Json:
+    """
+    Give how a group is disrupted; in ``v1alpha2`` a word says what is a field now.
+    """
+    said = spec.get("disruptionMode")
+    if isinstance(said, str) and said in _ALPHA_MODES:
+        return {_ALPHA_MODES[said]: {}}
+    return mapping(spec, "disruptionMode", where)
 
 
 def _rigid(tree: Part) -> bool:

@@ -11,7 +11,13 @@ from functools import partial
 
 from adapters.kube.api.api_resources import Resource
 from adapters.kube.dialects.kept_claims import Remembered
-from adapters.kube.dialects.native.answer import COMPOSITE, GROUP, PODGROUP, answers
+from adapters.kube.dialects.native.answer import (
+    COMPOSITE,
+    GROUP,
+    PODGROUP,
+    answers,
+    disruption_of,
+)
 from adapters.kube.dialects.native.tree import (
     Forest,
     GroupNode,
@@ -272,7 +278,7 @@ _NO_NAME = "it has no workloadName"
 
 
 def _disruption(spec: Json, where: str, notes: Notes) -> None:
-    mode = mapping(spec, "disruptionMode", where)
+    mode = disruption_of(spec, where)
     if not mode:
         return
     if len(mode) != 1 or not mode.keys() <= {"single", "all"}:

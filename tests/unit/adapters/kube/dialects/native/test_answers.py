@@ -89,8 +89,9 @@ def test_other_conditions_are_kept():
     assert patch.patch["status"]["conditions"][0] == foreign
 
 
-def test_a_group_that_is_evicted_whole_is_marked():
-    whole = claim(DIALECT, group(f"{{{GANG}, disruptionMode: {{all: {{}}}}}}"))
+@pytest.mark.parametrize("mode", ["{all: {}}", "PodGroup"])
+def test_a_group_that_is_evicted_whole_is_marked(mode):
+    whole = claim(DIALECT, group(f"{{{GANG}, disruptionMode: {mode}}}"))
     evicting = standing("Evicting", running=5)
 
     (patch,) = DIALECT.answer(whole, evicting)

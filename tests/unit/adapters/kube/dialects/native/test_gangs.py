@@ -126,6 +126,18 @@ def test_what_cannot_be_obeyed_names_the_field(spec):
     assert REFUSED[spec] == refusal(claim(DIALECT, group(spec)))
 
 
+@pytest.mark.parametrize(
+    ("mode", "same"), [("Pod", "{single: {}}"), ("PodGroup", "{all: {}}")]
+)
+def test_how_a_group_of_an_older_version_is_disrupted_is_read(mode, same):
+    said, now = (
+        claim(DIALECT, group(f"{{{GANG}, disruptionMode: {word}}}"))
+        for word in (mode, same)
+    )
+
+    assert (now.warnings, None) == (said.warnings, said.refused)
+
+
 def test_a_gang_is_refused_for_itself_alone():
     found = claims(DIALECT, group("{}"), group(name="other").partition(WORKLOAD)[0])
 
