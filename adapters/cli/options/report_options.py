@@ -70,12 +70,19 @@ def write(page: "Page", html: str | None, markdown: str | None) -> None:
 def _put(text: str, path: str) -> None:
     """
     Write a file whole or not at all: a report that is open is never half a report.
+
+    What is there and no file, such as a pipe or a device, is written to as it is.
     """
     if path == STDOUT:
         emit(text)
         return
     target = Path(path)
     data = text.encode()
+    if target.exists() and not target.is_file():
+        target.write_bytes(data)
+        note(f"written: {path}")
+        return
+    target = target.resolve()
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     draft = Path(name)
     try:

@@ -5,6 +5,7 @@
 import base64
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -264,6 +265,24 @@ def test_report_is_written_over_and_says_so(folder, tmp_path, capsys):
 
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert f"written: {path}\n" == capsys.readouterr().err
+
+
+def test_report_goes_into_a_pipe_or_through_a_link_that_stays(folder, tmp_path):
+    pipe, link, file = (tmp_path / name for name in ("pipe", "link.md", "file.md"))
+    os.mkfifo(pipe)
+    link.symlink_to(file)
+    file.write_text("old")
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+
+    assert 0 == run(["report", str(folder), "--markdown", str(pipe)])
+    assert 0 == run(["report", str(folder), "--markdown", str(link)])
+
+    assert pipe.is_fifo()
+    assert link.is_symlink()
+    text = file.read_bytes()
+    assert text.startswith(b"## ")
+    assert text == os.read(reader, len(text) + 1)
+    os.close(reader)
 
 
 def test_window_of_the_nodes_may_be_chosen(folder, capsys):
