@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from adapters.kube.objects.fields import Json
 from adapters.kube.objects.parts.part_keys import names_gpus_only, only_prefers_links
 from models.nodes import HOSTNAME
-from models.why.reasons import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +124,7 @@ KINDS: Mapping[tuple[str, str], str] = {
     ("scheduler.grove.io/*", "PodGang"): "gangs",
     ("workload.codeflare.dev/*", "AppWrapper"): "gangs",
     ("trainer.kubeflow.org/*", "TrainJob"): "gangs",
+    ("sparkoperator.k8s.io/*", "ScheduledSparkApplication"): "pods",
     ("serving.kserve.io/*", "InferenceService"): "pods",
     ("serving.kserve.io/*", "LLMInferenceService"): "pods",
     ("nvidia.com/*", "DynamoGraphDeployment"): "gangs",
@@ -180,7 +180,16 @@ def counted_kinds(counts: Mapping[str, int]) -> Iterator[str]:
     """
     for kind, number in sorted(counts.items()):
         alone = number == 1 or " of " in kind
-        yield f"{number:,} {kind}" if alone else counted(number, kind)
+        yield f"{number:,} {kind if alone else _several(kind)}"
+
+
+def _several(kind: str) -> str:
+    """
+    Name several objects of a kind: Queues, PriorityClasses, Topologies.
+    """
+    if kind.endswith("y") and kind[-2:-1] not in "aeiou":
+        return f"{kind[:-1]}ies"
+    return f"{kind}{'es' if kind.endswith('s') else 's'}"
 
 
 def unread_words(
