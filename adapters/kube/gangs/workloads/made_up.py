@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.protocol import Objects
-from adapters.kube.dialects.workloads import Workload
+from adapters.kube.dialects.workloads import Path, Workload
 from adapters.kube.gangs.workloads.made_up_groups import (
     NAMED_BY,
     as_admitted,
@@ -30,7 +30,7 @@ from adapters.kube.gangs.workloads.workload_trees import (
     size_of,
     sizes_of,
 )
-from adapters.kube.objects.fields import FieldError, Json, mapping
+from adapters.kube.objects.fields import FieldError, Json, mapping, records
 from adapters.kube.objects.pod_record import PodRecord
 from models.why.reasons import counted
 
@@ -71,9 +71,10 @@ def made_up(objects: Objects, pods: Iterable[PodRecord]) -> MadeUp:
             found += own
             groups += [] if group is None else [group]
             made.append(f"{counted(len(own), 'pod')} of {called}")
-        if at_path(raw, ("spec", "volumeClaimTemplates")):
-            what = "spec.volumeClaimTemplates is not read: planned without volumes"
-            warnings.append(f"{called}: {what}")
+        for path in _CLAIMS:
+            if at_path(raw, path):
+                what = f"{'.'.join(path)} is not read: planned without volumes"
+                warnings.append(f"{called}: {what}")
     if made:
         names = ", ".join(made[:_MOST_NAMED]) + _more(made, "those of ")
         warnings.append(f"made up: {names}; no pods are there yet")
@@ -190,7 +191,7 @@ def _pod(
         "controller": True,
     }
     said = {key: mapping(meta, key, "template.metadata") for key in _TEXTS}
-    own = mapping(template, "spec", "template")
+    own = _without_claims(mapping(template, "spec", "template"), owner)
     given = {key: at_path(owner, path) for key, path in rule.given.items()}
     return {
         "apiVersion": "v1",
@@ -212,3 +213,30 @@ def _pod(
 
 
 _TEXTS = ("labels", "annotations")
+_CLAIMS: tuple[Path, ...] = (
+    ("spec", "volumeClaimTemplates"),
+    ("spec", "leaderWorkerTemplate", "volumeClaimTemplates"),
+    ("spec", "volumeClaimPolicies"),
+    ("spec", "volumes"),
+)
+"""
+Where workloads say of which volumes their controllers make claims.
+"""
+
+
+def _without_claims(spec: Json, owner: Raw) -> Json:
+    """
+    Give what a pod is without volumes of a name for which its owner makes claims.
+    """
+    lists = [at_path(owner, path) for path in _CLAIMS]
+    listed = [each for one in lists if isinstance(one, list) for each in one]
+    made = {
+        at_path(each, ("metadata", "name"))
+        for each in listed
+        if isinstance(each, Mapping)
+    }
+    if not made:
+        return spec
+    volumes = records(spec, "volumes", "template.spec")
+    kept = [each for each in volumes if each.get("name") not in made]
+    return {**spec, "volumes": kept}

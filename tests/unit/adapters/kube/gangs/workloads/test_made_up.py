@@ -355,16 +355,6 @@ def test_a_suspended_workload_is_named(raw):
     assert f"suspended, so no pods are made up: {raw['kind']} ml/train" == said
 
 
-def test_volumes_that_a_stateful_set_would_get_are_named():
-    volumes = [{"metadata": {"name": "data"}}]
-    raw = owner(
-        "apps/v1", "StatefulSet", template=template(), volumeClaimTemplates=volumes
-    )
-
-    said = assembled(node(), raw).snapshot.warnings
-    assert any("volumeClaimTemplates is not read" in text for text in said)
-
-
 def manifests(*raws):
     found = [Manifest("f.yaml", "", raw) for raw in raws]
     return assembled_of(found, ("phalanx",)).snapshot
