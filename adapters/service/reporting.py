@@ -28,7 +28,7 @@ from adapters.observe.metrics import Metrics
 from adapters.observe.observation import Observer, observed_in
 from adapters.observe.reporters import Reporters, RoundRecorder
 from adapters.observe.round_file import RoundFile, kept_in
-from adapters.service.run_settings import Running
+from adapters.service.run_settings import NOWHERE, Running
 from adapters.ui.run_page import RunPage
 from adapters.ui.server import UiAddress
 from solver import versions
@@ -177,7 +177,7 @@ class Reporting:
                 server.stop()
 
     def _listening(self, address: str) -> HealthServer | None:
-        if address in {"", "none"}:
+        if address in NOWHERE:
             return None
         return HealthServer(
             address,

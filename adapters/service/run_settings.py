@@ -10,12 +10,20 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+)
 
 from adapters.kube.objects.node_pool import pool_of
+from adapters.machine.listening import address_parts
 from adapters.service.settings import PREFIX, Flags, Settings, effective
 from models.dialects import DialectChoice, contradiction
-from models.errors import InputRejectedError, Problem, QuantityError
+from models.errors import InputRejectedError, Problem
 from models.policy import Limits, Policy
 
 BUDGET = 2.0
@@ -47,6 +55,26 @@ def _listed(value: object) -> object:
     return value
 
 
+def _a_pool(text: str) -> str:
+    pool_of(text)
+    return text
+
+
+def _an_address(text: str) -> str:
+    address_parts(text)
+    return text
+
+
+def _an_address_or_none(text: str) -> str:
+    return text if text in NOWHERE else _an_address(text)
+
+
+NOWHERE = frozenset({"", "none"})
+"""
+What stands for an address where nothing is to be served.
+"""
+
+
 class RunSettings(BaseModel):
     """
     All but the policy; times are seconds.
@@ -56,9 +84,11 @@ class RunSettings(BaseModel):
 
     kubeconfig: str | None = None
     context: str | None = None
-    namespace: str = Field("phalanx-system", min_length=1)
+    namespace: str = Field(
+        "phalanx-system", pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
+    )
     shard: str = Field("default", pattern=r"^[a-z0-9]([-a-z0-9]{0,40}[a-z0-9])?$")
-    node_pool: str = Field("", alias="nodePool")
+    node_pool: Annotated[str, AfterValidator(_a_pool)] = Field("", alias="nodePool")
     scheduler_names: Annotated[
         tuple[Annotated[str, Field(pattern=r"^\S+$")], ...], BeforeValidator(_listed)
     ] = Field(("phalanx",), alias="schedulerNames", min_length=1)
@@ -76,9 +106,11 @@ class RunSettings(BaseModel):
     lease_duration: float = Field(15.0, ge=1, le=3600, alias="leaseDuration")
     lease_renew: float = Field(10.0, ge=0.5, le=3600, alias="leaseRenew")
     lease_retry: float = Field(2.0, ge=0.1, le=3600, alias="leaseRetry")
-    listen: str = ":8080"
+    listen: Annotated[str, AfterValidator(_an_address_or_none)] = ":8080"
     ui: bool = False
-    ui_listen: str = Field("127.0.0.1:8712", alias="uiListen")
+    ui_listen: Annotated[str, AfterValidator(_an_address)] = Field(
+        "127.0.0.1:8712", alias="uiListen"
+    )
     ui_names: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(
         (), alias="uiNames"
     )
@@ -255,10 +287,6 @@ def _validated(document: dict[str, Any], origins: Mapping[str, str]) -> RunSetti
         raise typer.BadParameter(message) from error
     if what := contradiction(settings.dialects):
         raise typer.BadParameter(f"dialects ({origins.get('dialects', '')}): {what}")
-    try:
-        pool_of(settings.node_pool)
-    except QuantityError as error:
-        raise typer.BadParameter(str(error)) from error
     times = settings.lease_retry, settings.lease_renew, settings.lease_duration
     if not times[0] < times[1] < times[2]:
         message = (

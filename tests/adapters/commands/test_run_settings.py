@@ -87,6 +87,8 @@ def test_a_round_in_a_cluster_is_bounded_by_the_clock_unless_said_otherwise(tmp_
         ({"interval": 0.0}, "interval"),
         ({"shard": "No Name"}, "shard"),
         ({"leaseRenew": 20.0}, "must rise"),
+        ({"listen": "8080"}, "listen .* is not an address such as :8080"),
+        ({"namespace": "Mine"}, "namespace"),
         ({"dialects": ("volcano=backwards",)}, "dialects"),
         ({"ownStatus": ("koordinater",)}, "'koordinator', 'ack' or 'coscheduling'"),
         ({"dialects": ("ack=alone", "koordinator=alone")}, "exclude each other"),
@@ -113,6 +115,26 @@ def test_a_file_of_settings_is_rejected_with_every_problem_and_its_line(tmp_path
     assert "run.intervall, line 8" in said
     assert 'did you mean "interval"?' in said
     assert "run.threads, line 9" in said
+
+
+def test_a_file_says_at_once_which_addresses_and_names_are_none(tmp_path):
+    path = tmp_path / "c.yaml"
+    head = FILE.replace("interval: 30", "listen: none")
+    path.write_text(head)
+    assert "none" == read_config(str(path)).run.listen
+
+    wrong = "  uiListen: foo\n  namespace: my team\n  nodePool: blue\n"
+    path.write_text(head.replace("listen: none", "listen: '8080'") + wrong)
+    with pytest.raises(InputRejectedError) as caught:
+        read_config(str(path))
+    said = [str(one) for one in caught.value.problems]
+
+    assert [
+        "run.listen, line 6: '8080' is not an address such as :8080",
+        "run.namespace, line 9: 'my team' is not a valid name",
+        "run.nodePool, line 10: 'blue' is not a label such as example.com/pool=a",
+        "run.uiListen, line 8: 'foo' is not an address such as :8080",
+    ] == [text.split(" (")[0].split(", or ")[0] for text in said]
 
 
 def test_config_shows_how_the_scheduler_runs(path, capsys):
