@@ -547,4 +547,15 @@ ROWS = {
             ("type", "x"),
         )
     ],
+    "annotations `volcano.sh/hierarchy`, `volcano.sh/hierarchy-weights`": [
+        pair(
+            rivals(),
+            f"Queue/a metadata annotations {word}",
+            (ABSENT, "root/a"),
+            OLDER,
+            f"{OLDER}; warned: …{word}…",
+            word=word,
+        )
+        for word in ("volcano.sh/hierarchy", "volcano.sh/hierarchy-weights")
+    ],
 }

@@ -23,6 +23,7 @@ Resources that weights divide also where no queue names them.
 _NODE_GROUPS = ("nodeGroupAffinity", "nodeGroupAntiAffinity")
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _UNREAD = ("extendClusters", "type")
+_TREE_WORDS = ("volcano.sh/hierarchy", "volcano.sh/hierarchy-weights")
 
 
 def volcano_queues(raws: Iterable[Raw], warnings: list[str]) -> Iterator[Queue]:
@@ -57,6 +58,7 @@ def queue_notes(raws: Iterable[Raw]) -> Mapping[str, Notes]:
         with suppress(FieldError):
             _queue(name, raw, (), None, parts=say_parts(_said(raw)))
             _judge(f"Queue {name}", mapping(raw, "spec"), notes)
+            _judge_annotations(f"Queue {name}", mapping(raw, "metadata"), notes)
     return found
 
 
@@ -140,3 +142,14 @@ def _judge(where: str, spec: Json, notes: Notes) -> None:
     for word in _UNREAD:
         if spec.get(word):
             notes.warn(f"{where}: spec.{word} is not obeyed")
+
+
+def _judge_annotations(where: str, meta: Json, notes: Notes) -> None:
+    """
+    Note the tree of shares that annotations describe: only parents make one here.
+    """
+    said = mapping(meta, "annotations", "metadata")
+    for word in _TREE_WORDS:
+        if said.get(word):
+            what = "say its place by spec.parent"
+            notes.warn(f"{where}: annotation {word} is not obeyed: {what}")
