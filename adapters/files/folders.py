@@ -20,21 +20,20 @@ _HEAD = 4096
 def scenario_files(paths: Sequence[str], kinds: frozenset[str]) -> list[str]:
     """
     List files as named, and in folders those that say no other kind.
+
+    Raises
+    ------
+    InputRejectedError
+        When a path is none, or a folder has no such file.
     """
     found: list[str] = []
     for path in paths:
-        try:
-            if path == "-" or Path(path).is_file():
-                found.append(path)
-            elif Path(path).is_dir():
-                found.extend(_in_folder(Path(path), kinds))
-            else:
-                hint = "name a scenario file or a folder of them"
-                problem = Problem("file", "there is no such file or folder", hint)
-                raise InputRejectedError(path, [problem])
-        except OSError as error:
-            problem = Problem("file", f"cannot be read: {error.strerror or error}")
-            raise InputRejectedError(path, [problem]) from error
+        inside = _named(path, kinds)
+        if not inside:
+            hint = "scenarios end in .yaml, .yml or .json"
+            problem = Problem("file", "the folder holds no scenarios", hint)
+            raise InputRejectedError(path, [problem])
+        found += inside
     return found
 
 
@@ -42,11 +41,22 @@ def inputs(paths: Sequence[str]) -> list[str]:
     """
     List what can be planned: a folder that holds only manifests is one input.
     """
-    found: list[str] = []
-    for path in paths:
-        inside = scenario_files([path], frozenset({"Scenario", "Snapshot"}))
-        found.extend(inside or [path])
-    return found
+    kinds = frozenset({"Scenario", "Snapshot"})
+    return [each for path in paths for each in _named(path, kinds) or [path]]
+
+
+def _named(path: str, kinds: frozenset[str]) -> list[str]:
+    try:
+        if path == "-" or Path(path).is_file():
+            return [path]
+        if Path(path).is_dir():
+            return [*_in_folder(Path(path), kinds)]
+    except OSError as error:
+        problem = Problem("file", f"cannot be read: {error.strerror or error}")
+        raise InputRejectedError(path, [problem]) from error
+    hint = "name a scenario file or a folder of them"
+    problem = Problem("file", "there is no such file or folder", hint)
+    raise InputRejectedError(path, [problem])
 
 
 def _in_folder(folder: Path, kinds: frozenset[str]) -> Iterator[str]:

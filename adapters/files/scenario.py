@@ -207,9 +207,7 @@ def _validated(name: str, text: str | None, document: object) -> ScenarioFile:
         raise InputRejectedError(name, [Problem("file", what, hint)])
     kind = document.get("kind")
     if isinstance(kind, str) and kind not in OUR_KINDS and "given" not in document:
-        what = f"kind {kind!r} is not read"
-        hint = "use Scenario; a manifest has an apiVersion too"
-        raise InputRejectedError(name, [Problem("kind", what, hint)])
+        raise InputRejectedError(name, [_other_kind(kind)])
     faults = _BULK.faults(document)
     if faults:
         raise _rejected(name, text, faults)
@@ -226,6 +224,28 @@ def _validated(name: str, text: str | None, document: object) -> ScenarioFile:
     if len(text or "") <= _LARGEST_SALVAGED:
         faults += further_faults(document, faults)
     raise _rejected(name, text, faults)
+
+
+_ELSEWHERE = {
+    "Plan": Problem(
+        "file",
+        "is a plan, not what it was made for",
+        "`phalanx verify FILE PLAN` judges it, `phalanx plan diff A B` compares two",
+    ),
+    "Config": Problem(
+        "file",
+        "holds settings, not a round",
+        "`phalanx config show FILE` prints them, `phalanx run --config FILE` uses them",
+    ),
+}
+"""
+What else of ours there is, and who reads it.
+"""
+
+
+def _other_kind(kind: str) -> Problem:
+    hint = "use Scenario; a manifest has an apiVersion too"
+    return _ELSEWHERE.get(kind) or Problem("kind", f"kind {kind!r} is not read", hint)
 
 
 def _scenario(

@@ -17,7 +17,7 @@ from adapters.kube.api.errors import (
     SnapshotRefusedError,
 )
 from adapters.reports.page.extra import ExtraMissingError
-from adapters.reports.replay.results import ResultsRejectedError
+from adapters.reports.replay.results import ResultsRejectedError, StudyRejectedError
 from adapters.traces.row_faults import TraceRejectedError
 from models.changes import ChangesRejectedError
 from models.errors import (
@@ -43,6 +43,10 @@ _CORRECT_OBJECTS = (
 _OTHER_FOLDER = (
     "name the folder that `phalanx replay` wrote; docs/reference/replay.md says what "
     "is in it"
+)
+_OTHER_STUDY = (
+    "name the folder that `phalanx study policy` wrote; docs/reference/studies.md "
+    "says what is in it"
 )
 _OTHER_PLAN = (
     "name a plan, as `phalanx plan FILE -o json` writes it; "
@@ -159,6 +163,8 @@ def _rejected(error: InputRejectedError) -> int:
             todo = _CORRECT_OBJECTS
         case ResultsRejectedError():
             todo = _OTHER_FOLDER
+        case StudyRejectedError():
+            todo = _OTHER_STUDY
         case PlanFileError():
             todo = _OTHER_PLAN
         case TraceRejectedError():

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from adapters.cli.views.held_for import held_for, held_words
-from adapters.cli.views.listing import ListColumn, Listing, span
+from adapters.cli.views.listing import ListColumn, Listing, none_of, span
 from adapters.cli.views.owed import over_time_words, used_over_time
 from adapters.compare.outcome import percent
 from adapters.inventory.gangs import GangRow
@@ -84,7 +84,7 @@ def gangs_of(seen: Seen) -> Listing[GangRow]:
         document=GangRow.document,
         state=lambda row: row.state,
         foot=partial(_gangs, seen),
-        empty=_none_of(seen),
+        empty=none_of(len(seen.snapshot.gangs), "gang", seen.source),
     )
 
 
@@ -154,7 +154,12 @@ def queues_of(seen: Seen) -> Listing[QueueRow]:
             f"{'; KEPT is not lent' if _keeps(seen) else ''}{over_time_words(seen)}"
             f"{held_words(seen)}"
         ),
-        empty=f"No queues in {seen.source}: every gang is in one without bounds.",
+        empty=none_of(
+            len(seen.snapshot.queues),
+            "queue",
+            seen.source,
+            ": every gang is in one without bounds",
+        ),
     )
 
 
@@ -258,7 +263,7 @@ def nodes_of(seen: Seen) -> Listing[NodeRow]:
         document=NodeRow.document,
         state=lambda row: row.state,
         foot=_nodes,
-        empty=f"No nodes in {seen.source}.",
+        empty=none_of(len(seen.snapshot.nodes), "node", seen.source),
     )
 
 
@@ -281,13 +286,3 @@ def _nodes(rows: Sequence[NodeRow]) -> str:
 
 def _share(part: float, total: float) -> str:
     return percent(part / total) if part else "0 %"
-
-
-def _none_of(seen: Seen) -> str:
-    """
-    Say that there is no gang, or that none of those there are was asked for.
-    """
-    number = len(seen.snapshot.gangs)
-    if not number:
-        return f"No gangs in {seen.source}."
-    return f"None of the {counted(number, 'gang')} in {seen.source} matches."

@@ -14,6 +14,7 @@ import typer
 from adapters.cli.main import INTERRUPTED
 from adapters.cli.terminal.output import Format, Paint, Table, as_text, emit, say
 from models.names import nearest
+from models.why.reasons import counted
 
 T = TypeVar("T")
 _EVERY = 1.0
@@ -70,6 +71,15 @@ class Listing(Generic[T]):
     foot: Callable[[Sequence[T]], str]
     empty: str
     by_name: bool = False
+
+
+def none_of(number: int, noun: str, source: str, so: str = "") -> str:
+    """
+    Say that there are none, or that none of those there are was asked for.
+    """
+    if number:
+        return f"None of the {counted(number, noun)} in {source} matches."
+    return f"No {noun}s in {source}{so}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

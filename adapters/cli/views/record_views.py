@@ -100,7 +100,7 @@ def rounds_of(now: float, path: str) -> Listing[Record]:
         document=dict,
         state=lambda row: str(row["outcome"]),
         foot=lambda rows: f"{counted(len(rows), 'round')} in {path}",
-        empty=f"No rounds in {path}.",
+        empty=f"No such rounds in {path}.",
     )
 
 

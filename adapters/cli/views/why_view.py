@@ -17,8 +17,8 @@ from models.why.verdicts import Blocker, PlaceInLine, Verdict, WhyWaits, amount
 
 NOTHING = "–"
 _PROOFS = {
-    "counting": "counted: these forbid it, and without any one of them it could start",
-    "model": "proven twice: these forbid it; without any one of them a start was found",
+    "counting": "counted: together these forbid it, and none can be left out",
+    "model": "proven twice: together these forbid it, and none can be left out",
 }
 _INDENT = "  "
 _IN_LINE = frozenset({Verdict.OUTRANKED, Verdict.LIMIT, Verdict.QUOTA, Verdict.SHARE})

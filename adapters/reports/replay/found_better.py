@@ -9,7 +9,12 @@ from typing import Any
 from adapters.reports.charts.number_text import share, span
 from adapters.reports.replay.measures import mean_of
 from adapters.reports.replay.replay_summary import LARGE
-from adapters.reports.replay.results import Folder, plain_values
+from adapters.reports.replay.results import (
+    Folder,
+    ResultsRejectedError,
+    StudyRejectedError,
+    plain_values,
+)
 
 MEAN = "wait.mean"
 LEAST_GAIN = 0.03
@@ -40,8 +45,7 @@ def found_better(folder: Folder, study: str | None) -> list[str]:
     """
     if study is None:
         return []
-    path = Path(study) / "study.json"
-    rows = _rows(plain_values(path))
+    rows = _rows(Path(study))
     lines = []
     for name in folder.results.strategies:
         mine = [row for row in rows if row.get("strategy") == name]
@@ -57,8 +61,11 @@ def found_better(folder: Folder, study: str | None) -> list[str]:
     return lines
 
 
-def _rows(document: Mapping[str, Any]) -> list[_Row]:
-    rows = document.get("frontier")
+def _rows(study: Path) -> list[_Row]:
+    try:
+        rows = plain_values(study / "study.json").get("frontier")
+    except ResultsRejectedError as error:
+        raise StudyRejectedError(error.source, error.problems) from None
     found = rows if isinstance(rows, list) else []
     return [row for row in found if isinstance(row, dict)]
 

@@ -30,6 +30,12 @@ class ResultsRejectedError(InputRejectedError):
     """
 
 
+class StudyRejectedError(InputRejectedError):
+    """
+    A folder does not hold what `study policy` wrote, or holds it damaged.
+    """
+
+
 class _ResultRecord(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 

@@ -4,6 +4,8 @@
 
 import json
 
+import pytest
+
 from tests.adapters.commands.command import phalanx
 from tests.adapters.documents import scenario
 
@@ -35,6 +37,14 @@ def test_scenario_run_passes_over_what_is_no_scenario(small, tmp_path, capsys):
 
     assert 0 == phalanx("scenario", "run", tmp_path)
     assert "1 scenario," in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["run", "lint"])
+def test_a_folder_without_a_scenario_is_rejected(command, tmp_path, capsys):
+    (tmp_path / "README.md").write_text("# Words\n")
+
+    assert 4 == phalanx("scenario", command, tmp_path)
+    assert "the folder holds no scenarios" in capsys.readouterr().err
 
 
 def test_scenario_new_makes_one_that_holds(tmp_path, capsys):

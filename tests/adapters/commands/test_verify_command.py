@@ -88,3 +88,22 @@ def test_a_snapshot_without_a_plan_is_wrong_use_and_named(case, capsys):
     assert "case.yaml' alone is not enough: first the snapshot, then the plan" in (
         capsys.readouterr().err
     )
+
+
+def test_a_plan_in_the_place_of_its_snapshot_is_named(case, tmp_path, capsys):
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps(case[1]))
+
+    assert 4 == run(["verify", str(plan), case[0]])
+    said = capsys.readouterr().err
+    assert "file: is a plan, not what it was made for" in said
+    assert "phalanx verify FILE PLAN" in said
+    assert "correct the file" not in said
+
+
+def test_settings_in_the_place_of_a_snapshot_are_named(tmp_path, capsys):
+    path = tmp_path / "settings.yaml"
+    path.write_text("{apiVersion: phalanx/v1, kind: Config, run: {interval: 20}}")
+
+    assert 4 == run(["plan", str(path)])
+    assert "phalanx config show FILE" in capsys.readouterr().err

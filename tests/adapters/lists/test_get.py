@@ -301,6 +301,17 @@ def test_gangs_of_a_queue_wait_for_what_is_said_where_gangs_are_listed(
     assert listed in table(capsys, "describe", "queue", "q", "-f", path)
 
 
+def test_what_nobody_matches_is_told_from_what_is_not_there(tmp_path, capsys):
+    path = tmp_path / "two.yaml"
+    nodes = [{"name": "n", "count": 2, "allocatable": {GPU: 8}}]
+    path.write_text(json.dumps(scenario(nodes=nodes, queues=[{"name": "q"}])))
+
+    of = ("get", "nodes", "-l", "rack=r9", "-f", path)
+    assert [f"None of the 2 nodes in {path} matches."] == table(capsys, *of)
+    of = ("get", "queues", "--state", "Closed", "-f", path)
+    assert [f"None of the 1 queue in {path} matches."] == table(capsys, *of)
+
+
 def test_an_empty_file_has_nothing_to_list(tmp_path, capsys):
     path = tmp_path / "empty.yaml"
     path.write_text("{apiVersion: phalanx/v1, kind: Snapshot, given: {}}")

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from adapters.reports.replay.found_better import found_better
-from adapters.reports.replay.results import ResultsRejectedError, load
+from adapters.reports.replay.results import StudyRejectedError, load
 from tests.helpers.replays import write_replay
 
 LARGE = "wait.bySize.8+.p99"
@@ -86,5 +86,5 @@ def test_without_a_study_nothing_is_said(replay):
 
 
 def test_a_folder_without_a_study_is_refused(tmp_path, replay):
-    with pytest.raises(ResultsRejectedError):
+    with pytest.raises(StudyRejectedError):
         found_better(replay, str(tmp_path / "nothing"))
