@@ -73,6 +73,34 @@ def test_nothing_is_wider_than_the_screen(browser, pages, kind, width):
     assert browser.evaluate("document.documentElement.scrollWidth") <= width
 
 
+_CUT = """
+[...document.querySelectorAll(".drawing svg")].flatMap((svg) => {
+  const cuts = getComputedStyle(svg).overflow !== "visible";
+  const most = (cuts ? svg : svg.closest("section")).getBoundingClientRect();
+  return [...svg.querySelectorAll("text")].filter((text) => {
+    const box = text.getBoundingClientRect();
+    return box.width && (box.left < most.left - 1 || box.right > most.right + 1);
+  }).map((text) => text.textContent);
+})
+"""
+_BROKEN = """
+[...document.querySelectorAll(".stack td")].filter((cell) => {
+  const range = document.createRange();
+  range.selectNodeContents(cell);
+  return /^[−+0-9][^ ]*$/.test(cell.textContent) && range.getClientRects().length > 1;
+}).map((cell) => cell.textContent)
+"""
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_no_label_is_cut_off_and_no_number_broken(browser, pages, kind, screen):
+    browser.screen(*SCREENS[screen])
+    browser.open(pages / f"{kind}.html")
+
+    assert [] == browser.evaluate(_CUT)
+    assert [] == browser.evaluate(_BROKEN)
+
+
 def test_rows_of_tables_stay_low_and_captions_in_sight_on_a_phone(browser, pages, kind):
     browser.screen(*SCREENS["phone"])
     browser.open(pages / f"{kind}.html")
