@@ -45,7 +45,7 @@ from adapters.kube.objects.parts.part_words import NOTHING, PodPart, part_asked
 from adapters.kube.objects.pod_life import deleted, listed, pod_phase, said_of
 from adapters.kube.objects.pod_record import Owner, PodRecord
 from adapters.kube.objects.pod_terms import NO_TERMS, PodTerms, terms_of
-from adapters.kube.objects.requests import requests_of
+from adapters.kube.objects.requests import Resized, requests_of
 from adapters.kube.objects.run_limit import run_limit
 from adapters.kube.objects.shared_texts import SharedTexts
 from adapters.kube.objects.unread_fields import unread_words, why_waiting
@@ -171,11 +171,7 @@ class Reducer:
     def _wanted(
         self, spec: Json, status: Json, namespace: str, words: _Words
     ) -> _Wants:
-        given = [
-            entry
-            for entry in listed(status, "containerStatuses")
-            if isinstance(entry, Mapping) and entry.get("allocatedResources")
-        ]
+        given = _resized(status)
         key = _template(spec, namespace, words, given)
         if len(key) > _LONGEST_KEY:
             # A tenant may write another megabyte of affinity into each of many pods.
@@ -223,7 +219,7 @@ def checked(meta: Json) -> tuple[str, str]:
     return name, namespace
 
 
-def _template(spec: Json, namespace: str, words: _Words, given: list[Json]) -> str:
+def _template(spec: Json, namespace: str, words: _Words, given: Resized) -> str:
     """
     Write what decides a pod's wants; pods of one template write the same.
     """
@@ -253,12 +249,35 @@ def _template(spec: Json, namespace: str, words: _Words, given: list[Json]) -> s
         parts += [namespace, words[0]]
     if asks(words[1]):
         parts.append(kai_words(words[1]))
-    if given:
-        parts += [(s.get("name"), s["allocatedResources"]) for s in given]
+    if given.containers or given.whole:
+        parts += [given.in_vain, given.whole]
+        parts += [[each.get(key) for key in _RESIZED] for each in given.containers]
     return repr(parts)
 
 
-def _wants(spec: Json, namespace: str, words: _Words, given: list[Json]) -> _Wants:
+_RESIZED = ("name", "allocatedResources", "resources")
+
+
+def _resized(status: Json) -> Resized:
+    """
+    Read what the node has given a pod and its containers, where it says so.
+    """
+    containers = [
+        entry
+        for word in ("containerStatuses", "initContainerStatuses")
+        for entry in listed(status, word)
+        if isinstance(entry, Mapping) and any(map(entry.get, _RESIZED[1:]))
+    ]
+    whole = {key: status[key] for key in _RESIZED[1:] if status.get(key)}
+    in_vain = any(
+        isinstance(each, Mapping)
+        and (each.get("type"), each.get("reason")) == ("PodResizePending", "Infeasible")
+        for each in listed(status, "conditions")
+    )
+    return Resized(containers=containers, whole=whole, in_vain=in_vain)
+
+
+def _wants(spec: Json, namespace: str, words: _Words, given: Resized) -> _Wants:
     labels, said = words
     faults: list[str] = []
     uncounted: list[str] = []

@@ -2,7 +2,8 @@
 What a pod asks for, as the scheduler of Kubernetes counts it, in integers.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from adapters.kube.objects.fields import (
@@ -25,6 +26,20 @@ _MOST_KINDS = 200
 _OURS = "Phalanx counts something of its own by this name"
 _NO_NAME = "this is not the name of a resource"
 Amounts = dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resized:
+    """
+    What a node has given a pod that runs, as statuses of it and of its containers say.
+
+    ``in_vain``: its spec asks for more than the node will ever give, so that it stays
+    as it is.
+    """
+
+    containers: Sequence[Json] = ()
+    whole: Json = field(default_factory=dict)
+    in_vain: bool = False
 
 
 def amounts(
@@ -85,16 +100,18 @@ def _amount(name: str, value: str | float, *, up: bool) -> int:
     return parse_quantity(name, value, up=up)
 
 
-def requests_of(spec: Json, statuses: Iterable[Json], faults: list[str]) -> Amounts:
+def requests_of(spec: Json, resized: Resized, faults: list[str]) -> Amounts:
     """
     Count what a pod asks for: containers, sidecars, init containers, overhead.
 
     Sidecars run beside the containers and beside the init containers after them; init
-    containers run one by one before the rest. What a container in ``statuses`` has been
-    given already counts where it is more. A request that is not said is the limit; else
-    no limit is read. What is wrong and can be counted nevertheless is noted.
+    containers run one by one before the rest. What a container has been given already
+    counts where it is more, or asks for what it will not get. A request that is not
+    said is the limit; else no limit is read. What is wrong and can be counted
+    nevertheless is noted.
     """
-    given = _given(statuses, faults)
+    overhead = amounts(spec, "overhead", "spec", faults=faults)
+    given = _given(resized, overhead, faults)
     total: Amounts = {}
     for index, container in enumerate(records(spec, "containers", "spec")):
         place = f"spec.containers[{index}]"
@@ -111,8 +128,8 @@ def requests_of(spec: Json, statuses: Iterable[Json], faults: list[str]) -> Amou
         _raise_to(most, _sum(asked, beside))
     add(total, beside)
     _raise_to(total, most)
-    _lay_over(total, spec, faults)
-    add(total, amounts(spec, "overhead", "spec", faults=faults))
+    _lay_over(total, spec, given, faults)
+    add(total, overhead)
     _check_few(total)
     wanted = {name: min(v, largest(name)) for name, v in total.items() if v}
     wanted[PODS] = 1
@@ -125,29 +142,62 @@ def _check_few(total: Amounts) -> None:
         raise FieldError("spec.containers", what)
 
 
-def _given(statuses: Iterable[Json], faults: list[str]) -> dict[str, Amounts]:
+@dataclass(frozen=True, slots=True)
+class _Allotted:
     """
-    Read what containers have been given already, by their names.
+    What was given already: to containers by their names, and to the pod as a whole.
     """
+
+    containers: Mapping[str, Amounts]
+    whole: Amounts
+    in_vain: bool
+
+    def settled(self, asked: Amounts, already: Amounts | None) -> Amounts:
+        """
+        Count what was given where that is more, or where more is asked for in vain.
+        """
+        if already:
+            if self.in_vain:
+                return {**asked, **already}
+            _raise_to(asked, already)
+        return asked
+
+
+def _given(resized: Resized, overhead: Amounts, faults: list[str]) -> _Allotted:
     place = "status.containerStatuses"
-    given: dict[str, Amounts] = {}
-    for status in statuses:
+    containers: dict[str, Amounts] = {}
+    for status in resized.containers:
         try:
-            name = text(status, "name", place)
-            given[name] = amounts(status, "allocatedResources", place, faults=faults)
+            containers[text(status, "name", place)] = _had(status, place, faults)
         except FieldError as error:
             faults.append(str(error))
-    return given
+    try:
+        whole = _had(resized.whole, "status", faults)
+    except FieldError as error:
+        whole = {}
+        faults.append(str(error))
+    alone = {name: most - overhead.get(name, 0) for name, most in whole.items()}
+    return _Allotted(containers, alone, resized.in_vain)
+
+
+def _had(status: Json, place: str, faults: list[str]) -> Amounts:
+    """
+    Read what was allotted and what is in force, the larger of the two.
+    """
+    had = amounts(status, "allocatedResources", place, faults=faults)
+    actual = mapping(status, "resources", place)
+    _raise_to(had, amounts(actual, "requests", f"{place}.resources", faults=faults))
+    return had
 
 
 def _of_container(
-    container: Json, place: str, given: Mapping[str, Amounts], faults: list[str]
+    container: Json, place: str, given: _Allotted, faults: list[str]
 ) -> Amounts:
     resources = mapping(container, "resources", place)
     asked = _asked(resources, f"{place}.resources", faults)
-    if given and (already := given.get(text(container, "name"))) is not None:
-        _raise_to(asked, already)
-    return asked
+    if not given.containers:
+        return asked
+    return given.settled(asked, given.containers.get(text(container, "name")))
 
 
 def _asked(resources: Json, place: str, faults: list[str]) -> Amounts:
@@ -160,7 +210,7 @@ def _asked(resources: Json, place: str, faults: list[str]) -> Amounts:
     return asked | amounts({"limits": unsaid}, "limits", place, faults=faults)
 
 
-def _lay_over(total: Amounts, spec: Json, faults: list[str]) -> None:
+def _lay_over(total: Amounts, spec: Json, given: _Allotted, faults: list[str]) -> None:
     """
     Let the pod's own resources replace the sum of its containers.
     """
@@ -168,7 +218,8 @@ def _lay_over(total: Amounts, spec: Json, faults: list[str]) -> None:
     if not own:
         return
     requests = mapping(own, "requests", "spec.resources")
-    for name, value in _asked(own, "spec.resources", faults).items():
+    asked = _asked(own, "spec.resources", faults)
+    for name, value in given.settled(asked, given.whole).items():
         if not _is_pod_level(name):
             continue
         if name in requests:
