@@ -230,11 +230,11 @@ def _without_claims(spec: Json, owner: Raw) -> Json:
     """
     lists = [at_path(owner, path) for path in _CLAIMS]
     listed = [each for one in lists if isinstance(one, list) for each in one]
-    made = {
+    made = [
         at_path(each, ("metadata", "name"))
         for each in listed
         if isinstance(each, Mapping)
-    }
+    ]
     if not made:
         return spec
     volumes = records(spec, "volumes", "template.spec")

@@ -64,3 +64,12 @@ def test_a_volume_of_its_name_is_one_that_is_made(made, volume, waits):
     (gang,) = assembled(node(), made(volume)).snapshot.gangs
 
     assert waits == (gang.refused is not None)
+
+
+@pytest.mark.parametrize("name", [None, 3, ["data"], {"a": 1}])
+def test_names_that_are_no_words_are_those_of_no_claim(name):
+    raw = stateful_set("data")
+    raw["spec"]["volumeClaimTemplates"].append({"metadata": {"name": name}})
+    raw["spec"]["template"]["spec"]["volumes"].append({"name": name, "emptyDir": {}})
+
+    assert assembled(node(), raw).snapshot.warnings
