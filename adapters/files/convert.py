@@ -54,7 +54,12 @@ def _plain_snapshot(given: Given) -> Snapshot:
     """
     nodes, gangs = sorted(_nodes(given), key=lambda node: node.name), _gangs(given)
     queues = sorted(_queues(given), key=lambda q: q.name)
-    told = (*_warnings(given), *_of_no_model(queues, gangs), *_lost(nodes, gangs))
+    told = (
+        *_warnings(given),
+        *_of_no_model(queues, gangs),
+        *_bound_nowhere(nodes, queues, gangs),
+        *_lost(nodes, gangs),
+    )
     return Snapshot(
         nodes=tuple(nodes),
         gangs=gangs,
@@ -219,6 +224,23 @@ def _of_no_model(queues: Iterable[Queue], gangs: Iterable[Gang]) -> Iterable[str
             "parts of GPUs count in what queues may have of all GPUs, and in what they "
             f"may have of no single model: {listed([*found], 'gang')}"
         )
+
+
+def _bound_nowhere(
+    nodes: Iterable[Node], queues: Iterable[Queue], gangs: Iterable[Gang]
+) -> Iterable[str]:
+    """
+    Name what queues bound and nobody has or asks for, where another name is like it.
+    """
+    offered = {name for node in nodes for name in node.allocatable}
+    bound = Counter(split(name)[0] for queue in queues for name in queue.resources)
+    meant = {name: nearest(name, offered) for name in bound if name not in offered}
+    if not any(meant.values()):
+        return
+    asked = {x for gang in gangs for leaf in pod_sets(gang.tree) for x in leaf.requests}
+    for name in sorted(name for name in meant if meant[name] and name not in asked):
+        number = does(bound[name], "queue bounds", "queues bound")
+        yield f"{number} {name}, which no node offers; is {meant[name]} meant?"
 
 
 def _lost(nodes: Sequence[Node], gangs: Iterable[Gang]) -> Iterable[str]:

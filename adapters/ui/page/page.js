@@ -41,7 +41,7 @@ async function refresh(newest) {
   $("#source").textContent = told.source;
   document.title = `${told.source} · Phalanx`;
   trouble(told.trouble);
-  if (!state.rounds.length) { $("#told").textContent = "Waiting for the first round …"; return; }
+  if (!state.rounds.length) { $("#told").textContent = state.live ? "Waiting for the first round …" : "There is no round to show."; return; }
   $("#rounds").hidden = state.rounds.length < 2;
   $(".keys label").hidden = !state.live;
   const last = state.rounds.length - 1;

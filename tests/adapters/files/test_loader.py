@@ -340,6 +340,15 @@ def test_a_node_of_pods_that_is_not_there_is_named_with_what_is_meant():
     assert "1 pod on m-0, which is not among the nodes; is m meant?" == warning
 
 
+def test_a_bound_of_what_nobody_has_is_named_where_another_name_is_like_it():
+    bounds = {"resources": {"nvidia.com/gpus": {"limit": 1}, "example.com/fpga": {}}}
+    queues = [{"name": name, **bounds} for name in ("a", "b")]
+    (warning,) = scenario_of("test", scenario(queues=queues)).snapshot.warnings
+
+    assert "2 queues bound nvidia.com/gpus" in warning
+    assert "which no node offers; is nvidia.com/gpu meant?" in warning
+
+
 def test_gangs_that_are_planned_as_strict_are_counted():
     strict = {"name": "g", "min": 1, "mode": "NonStrict"}
     one, two = (

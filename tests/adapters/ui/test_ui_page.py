@@ -290,6 +290,17 @@ def test_where_no_node_is_known_the_page_says_so(browser):
 
 
 @WITH_BROWSER
+def test_where_there_is_no_round_and_none_will_come_the_page_says_so(browser):
+    with served(FrameStore("a replay of no job", live=False)) as server:
+        browser.screen(*SCREENS["desk"])
+        browser.call("Page.navigate", url=server.url)
+        browser.wait(
+            "document.querySelector('#told')?.textContent === 'There is no round to "
+            "show.'"
+        )
+
+
+@WITH_BROWSER
 def test_parts_of_gpus_are_told_in_thousandths_and_bars_only_to_eyes(browser):
     store = FrameStore("a test", live=False)
     part = part_gang("part", fraction(625), queue="q")
