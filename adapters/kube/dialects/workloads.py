@@ -58,7 +58,8 @@ class Workload:
     ``all`` pods, ``one``, ``each`` pod a gang by itself, or the ``first`` roles alone.
     ``unless`` is an annotation of pods that are no gang by these labels.
     ``first`` are the roles that all others come after, ``fixed`` those of a known size.
-    ``size`` and ``least`` lead to the number of pods and to a minimum that is said.
+    ``size`` and ``least`` lead to the number of pods and to a minimum that is said,
+    ``least_by`` is an annotation of the owner that says it.
     ``templates`` lead to what the pods of a role that is not listed are, the first that
     is there; ``copies`` to how many gangs there are; ``given`` are fields that its pods
     get from elsewhere in the owner where no template says them, ``assumed`` what these
@@ -83,6 +84,7 @@ class Workload:
     size_by: str = ""
     most: Path = ()
     least: tuple[Path, ...] = ()
+    least_by: str = ""
     elastic: Path = ()
     late: tuple[Late, ...] = ()
     copies: Path = ()
@@ -221,6 +223,7 @@ WORKLOADS: tuple[Workload, ...] = (
         kinds=("Job",),
         size=("spec", "parallelism"),
         most=("spec", "completions"),
+        least_by="kai.scheduler/batch-min-member",
         templates={"": (("spec", "template"),)},
     ),
     Workload(

@@ -65,6 +65,15 @@ WORDS: tuple[UnreadWord, ...] = (
     UnreadWord(
         key="grove.io/podgang", means="a PodGang of Grove", grouped="pod-group-name"
     ),
+    *(
+        UnreadWord(key=key, means=means, waits=False, grouped="pod-group-name")
+        for key, means in (
+            ("priorityClassName", "the priority of the PodGroup that KAI makes"),
+            ("kai.scheduler/preemptibility", "whether others may evict it in KAI"),
+            ("kai.scheduler/preemption-delay", "when it may evict others in KAI"),
+            ("kai.scheduler/staleness-grace-period", "when it is stale in KAI"),
+        )
+    ),
     UnreadWord(
         key="koordinator.sh/priority",
         means="an order among pods of one priority class of Koordinator",

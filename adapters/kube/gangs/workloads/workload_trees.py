@@ -27,6 +27,7 @@ def workload_tree(
     What is said in vain is added to ``warnings``.
     """
     said = said_minimum(members, owner)
+    said = _minimum_by(rule.least_by, owner) if said is None else said
     sizes = sizes_of(rule, members, owner)
     if not any(role for role in sizes):
         return _leaf(rule, said, size_of(rule, members, owner))
@@ -252,13 +253,25 @@ def said_minimum(members: Members, owner: Json) -> int | None:
     words = [mapping(meta, "annotations"), mapping(meta, "labels")]
     words += [words for pod, _ in members for words in (pod.annotations, pod.labels)]
     for said in words:
-        value = said.get(MINIMUM)
-        if value is None:
-            continue
-        if not (isinstance(value, str) and value.isdecimal() and len(value) < 7):
-            raise FieldError(MINIMUM, f"{value!r:.60} is not a number of pods")
-        return int(value)
+        if (number := _number_of_pods(said, MINIMUM)) is not None:
+            return number
     return None
+
+
+def _minimum_by(key: str, owner: Json) -> int | None:
+    """
+    Read the minimum that an annotation of another system says on the owner.
+    """
+    return _number_of_pods(mapping(mapping(owner, "metadata"), "annotations"), key)
+
+
+def _number_of_pods(said: Json, key: str) -> int | None:
+    value = said.get(key)
+    if value is None:
+        return None
+    if not (isinstance(value, str) and value.isdecimal() and len(value) < 7):
+        raise FieldError(key, f"{value!r:.60} is not a number of pods")
+    return int(value)
 
 
 def at_path(raw: Json, path: Path) -> Any:

@@ -63,6 +63,10 @@ MINIMUMS = {
         pod(owner=JOB),
         job(meta={"annotations": {"phalanx/min-available": "1"}}, parallelism=4),
     ),
+    "in a word of KAI": (
+        pod(owner=JOB),
+        job(meta={"annotations": {"kai.scheduler/batch-min-member": "1"}}),
+    ),
 }
 
 
