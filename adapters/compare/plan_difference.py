@@ -97,7 +97,7 @@ def difference_of(before: Plan, after: Plan) -> PlanDifference:
     for name in sorted(names):
         pair = old.get(name), new.get(name)
         evicted = lost[0][name], lost[1][name]
-        became = _became(*pair, evicted[0] - evicted[1])
+        became = _became(*pair, evicted)
         if became is not None:
             rules, whom = left.get(name, ((), ()))
             found.append(GangDifference(became, *pair, rules, whom, evicted))
@@ -131,15 +131,19 @@ def _left(plan: Plan) -> dict[str, tuple[list[str], list[str]]]:
 
 
 def _became(
-    before: GangLine | None, after: GangLine | None, fewer: int
+    before: GangLine | None, after: GangLine | None, evicted: tuple[int, int]
 ) -> Became | None:
     """
-    Say what became of one gang, if anything: ``fewer`` of its pods are evicted.
+    Say what became of one gang, if anything; in each plan so many are ``evicted``.
     """
     if after is None:
         return Became.GONE
     if before is not None and before.state == after.state == "Evicting":
-        more = fewer or _held(after) - _held(before)
+        kept = [
+            line.pods.running - number
+            for line, number in zip((before, after), evicted, strict=True)
+        ]
+        more = kept[1] - kept[0] or _held(after) - _held(before)
         return None if not more else Became.KEEPS if more > 0 else Became.LEAVES
     if before is not None and before.state == after.state:
         return _same_state(before, after)

@@ -103,9 +103,9 @@ def test_pods_on_another_node_are_counted():
     assert (1, True) == (found.elsewhere, found.is_any)
 
 
-def leaving(**pods):
+def leaving(runs=4, **pods):
     """
-    A plan in which so many pods of a gang of four leave by each operation.
+    A plan in which so many pods of a gang that ``runs`` leave by each operation.
     """
     steps = [
         bind(f"g-{op}-{at}", "n1", op=op, source="n0")
@@ -113,7 +113,7 @@ def leaving(**pods):
         for at in range(number)
     ]
     ends = sum(pods.values())
-    said = line("g", "Evicting", running=4, evicting=ends)
+    said = line("g", "Evicting", running=runs, evicting=ends)
     return plan(*(replace(step, gang="default/g") for step in steps), lines=[said])
 
 
@@ -127,6 +127,8 @@ def leaving(**pods):
         (leaving(Evict=3), leaving(Evict=1), [Became.KEEPS]),
         (leaving(Evict=1), leaving(Evict=1, Move=1), [Became.LEAVES]),
         (leaving(Evict=1), leaving(Evict=1), []),
+        (leaving(Evict=4), leaving(3, Evict=3), []),
+        (leaving(Evict=2), leaving(3, Evict=2), [Became.LEAVES]),
     ],
 )
 def test_of_who_leaves_in_both_it_is_told_who_loses_fewer_pods(before, after, became):
