@@ -52,7 +52,7 @@ def draw(scheme: Scheme) -> str:
                 f"{_coloured(mark, drawing)}</g>"
             )
             drawing.text((x + 28, top + 38), name, size=12, colour=FAINT)
-            x += 28 + width_of(name, 12) + 18
+            x += 28 + width_of(name, 12) + 8
         chart = figure.partition(f'aria-label="{label}"')[2]
         inner = re.search(r"<svg[^>]*>(.*?)</svg>", chart, re.DOTALL)
         if inner is None:

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.docs.pages import pages
-from tools.pictures.drawing import SCHEMES
+from tools.pictures.drawing import SCHEMES, width_of
 from tools.pictures.files import FOLDER, PICTURES, drawn
 
 SLOW = "report"
@@ -41,6 +41,22 @@ def test_a_picture_fetches_nothing_and_says_what_it_shows(path):
     assert root.attrib["aria-label"]
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", text)
     assert "<script" not in text
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.iterdir()), ids=lambda path: path.name)
+def test_no_words_of_a_picture_leave_it(path):
+    root = ET.fromstring(path.read_text("utf-8"))  # noqa: S314 - our own drawing
+    found = [one for one in root if one.tag.endswith("}text")]
+    begun = [one for one in found if one.get("text-anchor", "start") == "start"]
+    ends = {
+        one.text: float(one.attrib["x"])
+        + width_of(one.text or "", float(one.attrib["font-size"]))
+        for one in begun
+    }
+
+    assert ends
+    width = float(root.attrib["width"])
+    assert [] == [text for text, end in ends.items() if end > width]
 
 
 def test_every_picture_is_shown_in_both_schemes_with_words():
