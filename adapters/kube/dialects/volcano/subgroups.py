@@ -2,12 +2,13 @@
 Volcano's ``subGroupPolicy``: pods parted by labels, so many parts of each are needed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from adapters.kube.dialects.notes import Notes, count
 from adapters.kube.dialects.protocol import Part
 from adapters.kube.dialects.volcano.demanded_tiers import demanded
 from adapters.kube.dialects.volcano.hyper_nodes import Tiers
+from adapters.kube.dialects.volcano.tree import minimums_of
 from adapters.kube.objects.fields import (
     FieldError,
     Json,
@@ -23,41 +24,60 @@ from models.topology import TopologyDemand
 
 _OPERATORS = frozenset({"In", "NotIn", "Exists", "DoesNotExist"})
 _MOST_POLICIES = 256
+NO_GROUP = "in-no-group"
+"""
+The leaf of pods that no policy takes: they start one by one.
+"""
 
 
 def subgroups(
     spec: Json, pods: Sequence[PodRecord], tiers: Tiers, notes: Notes
 ) -> tuple[Part, Mapping[str, str]] | None:
     """
-    Read the tree of a PodGroup whose policies need some of their parts, or places.
+    Read the tree of a PodGroup with policies that change something.
 
-    None where no policy needs any: then a policy changes nothing.  The second thing
-    given is the leaf of every pod.
+    None where no policy needs some of its parts, or places, or has parts that start
+    whole while not all pods are needed.  The second thing given is every pod's leaf.
     """
     place = "spec.subGroupPolicy"
     policies = few(records(spec, "subGroupPolicy", "spec"), place, _MOST_POLICIES)
+    least = count(spec, "minMember", "spec") or 0
     parts: list[Part] = []
     placed: dict[str, str] = {}
+    counts = False
     for index, policy in enumerate(policies):
         place = f"spec.subGroupPolicy[{index}]"
         near = demanded(policy, place, tiers, notes)
         part = _policy(policy, place, pods, placed, near)
-        if part.min_groups or near is not None:
-            parts.append(part)
-    if not parts:
+        starts_whole = policy.get("matchLabelKeys") and least < len(pods)
+        whole = starts_whole and any(group.minimum != 1 for group in part.parts)
+        counts = counts or bool(part.min_groups or near is not None or whole)
+        parts.append(part)
+    if not counts:
         return None
-    needed = [part for part in parts if part.min_groups]
-    if mapping(spec, "minTaskMember"):
+    needed = sum(bool(part.min_groups) for part in parts)
+    if minimums_of(spec, least, notes):
         notes.unsupported("spec.subGroupPolicy: minTaskMember stands beside it")
-    if len(needed or parts) < len(policies):
+    if 0 < needed < len(policies):
         what = "one policy needs some of its groups, another none"
         notes.unsupported(f"spec.subGroupPolicy: {what}")
-    outside = next((pod.name for pod in pods if pod.key not in placed), None)
-    if outside is not None:
-        notes.unsupported(f"spec.subGroupPolicy: pod {outside} is in no group")
-    least = count(spec, "minMember", "spec") or 0
-    tree = Part(parts=tuple(parts), min_groups=len(needed), min_pods=least)
-    return tree, placed
+    parts += _outside(pods, placed, notes, needed=needed > 0)
+    return Part(parts=tuple(parts), min_groups=needed, min_pods=least), placed
+
+
+def _outside(
+    pods: Sequence[PodRecord], placed: dict[str, str], notes: Notes, *, needed: bool
+) -> Iterator[Part]:
+    """
+    Give pods that no policy takes a leaf of their own, unless groups are needed.
+    """
+    outside = [pod for pod in pods if pod.key not in placed]
+    if outside and needed:
+        what = f"pod {outside[0].name} is in no group"
+        notes.unsupported(f"spec.subGroupPolicy: {what}")
+    elif outside:
+        placed.update((pod.key, NO_GROUP) for pod in outside)
+        yield Part(name=NO_GROUP, minimum=0)
 
 
 def _policy(

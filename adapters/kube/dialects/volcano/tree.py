@@ -53,7 +53,7 @@ def tree_of(
     Pods in the phases ``gone`` count towards no minimum.
     """
     least = count(spec, "minMember", "spec") or 0
-    minimums = _minimums(spec, least, notes)
+    minimums = minimums_of(spec, least, notes)
     here: dict[str, list[PodRecord]] = {name: [] for name in minimums}
     for pod in pods:
         task = here.setdefault(leaf_of(pod), [])
@@ -67,7 +67,7 @@ def tree_of(
     return _in_order(tasks, least)
 
 
-def _minimums(spec: Json, least: int, notes: Notes) -> Mapping[str, int]:
+def minimums_of(spec: Json, least: int, notes: Notes) -> Mapping[str, int]:
     """
     Read the minimums per task; they hold only within the minimum over all.
     """
