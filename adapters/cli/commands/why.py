@@ -2,7 +2,7 @@
 ``phalanx why``: why a gang waits, with a proof, and what would help.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -150,16 +150,7 @@ def _of_all(
 
     with Progress() as progress, no_collection():
         scenario, policy, plan = _planned(source, progress)
-        namespace, queue = where
-        queues = {line.name: line.queue for line in plan.gangs}
-        known = {*queues.values(), *(each.name for each in scenario.snapshot.queues)}
-        if queue not in {None, *known}:
-            raise NotThereError("queue", f"{queue}", sorted(known), scenario.source)
-
-        def wanted(name: str) -> bool:
-            there = namespace in {None, name.partition("/")[0]}
-            return there and queue in {None, queues[name]}
-
+        wanted = _wanted(scenario, plan, *where)
         found = why_all_wait(
             scenario.snapshot,
             policy,
@@ -176,7 +167,26 @@ def _of_all(
     from adapters.cli.views.why_view import summary_lines
 
     reserved = sum(x.state == "Reserved" and wanted(x.name) for x in plan.gangs)
-    say(*summary_lines(found, screen_width(), reserved))
+    waiting = sum(x.state == "Waiting" and not wanted(x.name) for x in plan.gangs)
+    say(*summary_lines(found, screen_width(), reserved, waiting))
+
+
+def _wanted(
+    scenario: "Scenario", plan: "Plan", namespace: str | None, queue: str | None
+) -> Callable[[str], bool]:
+    """
+    Tell which gangs are asked for; a queue must be there.
+    """
+    queues = {line.name: line.queue for line in plan.gangs}
+    known = {*queues.values(), *(each.name for each in scenario.snapshot.queues)}
+    if queue not in {None, *known}:
+        raise NotThereError("queue", f"{queue}", sorted(known), scenario.source)
+
+    def wanted(name: str) -> bool:
+        there = namespace in {None, name.partition("/")[0]}
+        return there and queue in {None, queues[name]}
+
+    return wanted
 
 
 def _planned(

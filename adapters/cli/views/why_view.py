@@ -10,7 +10,7 @@ from adapters.cli.terminal.output import Paint, Table
 from adapters.files.change_words import change_words, ordinal
 from models.changes import EvictedGangs
 from models.devices.gpu_counts import shown_gpus
-from models.why.reasons import counted, listed
+from models.why.reasons import counted, does, listed
 from models.why.remedies import Remedies, Remedy, WhenStarts, WhySummary
 from models.why.resource_words import plain
 from models.why.verdicts import Blocker, PlaceInLine, Verdict, WhyWaits, amount
@@ -71,18 +71,19 @@ def _in_line(place: PlaceInLine) -> str:
 
 
 def summary_lines(
-    found: WhySummary, width: int | None, reserved: int = 0
+    found: WhySummary, width: int | None, reserved: int = 0, waiting: int = 0
 ) -> Iterator[str]:
     """
     Say what holds back how many, and what would start most.
 
-    Besides, some may have places ``reserved`` that are not free yet.
+    Besides, some may have places ``reserved`` that are not free yet, and others may be
+    ``waiting`` that nobody asked for.
     """
     if reserved:
         has = "has its" if reserved == 1 else "have their"
         yield f"{counted(reserved, 'gang')} {has} places reserved, until others leave."
     if not found.gangs:
-        yield "Nothing else waits." if reserved else "Nothing waits."
+        yield _nobody(reserved, waiting)
         return
     if reserved:
         yield ""
@@ -104,6 +105,13 @@ def summary_lines(
         yield from _wrapped(f"Would start most, {starts}: {words}{lost}", width)
     if found.untried:
         yield f"{_INDENT}{found.untried:,} more changes were not tried"
+
+
+def _nobody(reserved: int, waiting: int) -> str:
+    if waiting:
+        what = does(waiting, "gang that waits", "gangs that wait")
+        return f"None of the {what} matches."
+    return "Nothing else waits." if reserved else "Nothing waits."
 
 
 def _help(why: WhyWaits, remedies: Remedies, width: int | None) -> Iterator[str]:

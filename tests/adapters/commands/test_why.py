@@ -80,6 +80,14 @@ def test_a_summary_of_another_queue_holds_back_nobody(capsys):
     assert "Nothing waits." == capsys.readouterr().out.strip()
 
 
+def test_a_summary_tells_where_others_than_those_asked_for_wait(capsys):
+    demo = "scenarios/demo/fragmented.yaml"
+
+    assert 0 == run(["why", "--summary", demo, "-n", "defualt"])
+    said = capsys.readouterr().out.strip()
+    assert "None of the 2 gangs that wait matches." == said
+
+
 def test_what_starts_most_of_a_queue_is_a_change_that_starts_gangs_of_it(
     capsys, tmp_path
 ):
