@@ -18,7 +18,7 @@ from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.node_record import NodeRecord
 from adapters.kube.objects.parts.device_parts import SharedGpus, devices_held
 from adapters.kube.objects.parts.node_devices import RegisteredGpus, both
-from adapters.kube.objects.parts.part_keys import KAI
+from adapters.kube.objects.parts.part_keys import HAMI, KAI
 from adapters.kube.objects.pod_record import PodRecord
 from models.devices.gpu_parts import is_part
 from models.gangs import FINISHED
@@ -225,7 +225,7 @@ class NodeLoads:
         if closer is not None:
             what = f"nothing new goes there, since pod {closer.key} cannot be counted"
             said.append(f"node {node.name}: {what}: {closer.uncounted[0]}")
-        load, shared = _load(ours, others)
+        load, shared = _load(ours, others, _not_given(record.devices))
         for taken in (slots.used, *tied):
             add(load, taken)
         devices = both(record.devices, beside, node.labels)
@@ -315,13 +315,23 @@ def _used(load: Mapping[str, int]) -> dict[str, int]:
     }
 
 
+def _not_given(devices: RegisteredGpus | None) -> set[str]:
+    """
+    Name the GPUs of HAMi that nobody gets, though its node counts them.
+    """
+    if devices is None or devices.contract != HAMI:
+        return set()
+    return {f"{HAMI}/{devices.names[at]}" for at in devices.ill}
+
+
 def _load(
-    ours: Iterable[PodRecord], others: Iterable[PodRecord]
+    ours: Iterable[PodRecord], others: Iterable[PodRecord], not_given: set[str]
 ) -> tuple[dict[str, int], int]:
     """
     Sum up what others have on a node, and the GPUs there of which pods have parts.
 
-    GPUs of our own pods with parts are counted with their gangs already.
+    Those that are not given count as if somebody had a part of them.  GPUs of our own
+    pods with parts are counted with their gangs already.
     """
     used: dict[str, int] = {}
     shared: list[SharedGpus] = []
@@ -338,4 +348,4 @@ def _load(
             shared.append(pod.shared)
             if pod.shared.is_whole:
                 counted += num_gpus(pod.requests)
-    return used, max(0, devices_held(shared) - counted)
+    return used, max(0, devices_held(shared, not_given) - counted)

@@ -209,11 +209,11 @@ def names_under(
     return tuple(_BY_NAME[contract].names(Words(annotations, requests)))
 
 
-def devices_held(pods: Iterable[SharedGpus]) -> int:
+def devices_held(pods: Iterable[SharedGpus], others: Iterable[str] = ()) -> int:
     """
-    Count the devices of one node of which somebody has a part: known ones once.
+    Count the devices of one node of which somebody has a part, and others: known once.
     """
-    names: set[str] = set()
+    names = set(others)
     unknown = 0
     for pod in pods:
         names |= pod.names

@@ -29,6 +29,7 @@ DEVICES = Resource(
     namespaced=False,
 )
 HAMI_REGISTER = "hami.io/node-nvidia-register"
+HAMI_CORDON = "hami.io/device-cordon"
 VGPU_REGISTER = "volcano.sh/node-vgpu-register"
 _MIB = 2**20
 _MOST = 64
@@ -108,12 +109,23 @@ def devices_on(meta: Json, status: Json) -> RegisteredGpus | None:
     offered = offered if isinstance(offered, Mapping) else {}
     found = []
     if isinstance(said.get(HAMI_REGISTER), str) and said[HAMI_REGISTER].strip():
-        found.append(_registered(HAMI, HAMI_REGISTER, said[HAMI_REGISTER]))
+        register = _registered(HAMI, HAMI_REGISTER, said[HAMI_REGISTER])
+        found.append(_without_cordoned(register, said.get(HAMI_CORDON)))
     if isinstance(said.get(VGPU_REGISTER), str) and said[VGPU_REGISTER].strip():
         found.append(_registered(VGPU, VGPU_REGISTER, said[VGPU_REGISTER]))
     if "aliyun.com/gpu-mem" in offered:
         found.append(_gpushare(offered, meta))
     return _one_of(found)
+
+
+def _without_cordoned(gpus: RegisteredGpus, said: object) -> RegisteredGpus:
+    """
+    Take no GPU that somebody has cordoned; who has it keeps it.
+    """
+    listed = said.split(",") if isinstance(said, str) else []
+    names = {name.strip() for name in listed}
+    cordoned = {at for at, name in enumerate(gpus.names) if name in names}
+    return replace(gpus, ill=gpus.ill | cordoned)
 
 
 def _one_of(found: Sequence[RegisteredGpus]) -> RegisteredGpus | None:

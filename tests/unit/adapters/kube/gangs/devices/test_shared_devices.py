@@ -14,6 +14,7 @@ from solver import decide
 from tests.helpers.kube.manifests import assembled, pod
 from tests.helpers.rounds.shared_gpus import (
     HALF,
+    UUIDS,
     asks,
     device,
     given,
@@ -250,3 +251,35 @@ def test_a_snapshot_written_as_a_file_plans_the_same(contract):
     assert [(t.name, t.value) for t in ours.tiers] == [
         (t.name, t.value) for t in theirs.tiers
     ]
+
+
+def cordoned():
+    """
+    List the objects of a node of HAMi whose first GPU somebody has cordoned.
+    """
+    raws = named_stage("hami")
+    words = {"hami.io/device-cordon": f" {UUIDS[0]} ,,gone"}
+    raws[0]["metadata"]["annotations"] |= words
+    return raws
+
+
+def test_a_gpu_that_is_cordoned_takes_nobody_new():
+    halves = [half("hami", f"h-{i}") for i in range(3)]
+
+    binds, _, _ = planned(*cordoned(), *halves)
+    assert [(1,), (1,)] == sorted(binds.values())
+
+
+@pytest.mark.parametrize("there", [[], [half("hami", "there", 0)]])
+def test_a_gpu_that_is_cordoned_is_no_whole_one(there):
+    binds, waits, _ = planned(*cordoned(), *there, pod("one"), pod("two"))
+
+    assert (1, 1) == (len(binds), len(waits))
+
+
+def test_who_has_a_gpu_that_is_cordoned_keeps_it():
+    there = half("hami", "there", 0)
+
+    binds, _, said = planned(*cordoned(), there, half("hami"))
+    assert {"h": (1,)} == binds
+    assert () == said
