@@ -17,9 +17,12 @@ class LineError(OSError):
     A request did not come through; ``lasting`` says that waiting is of little use.
     """
 
-    def __init__(self, error: BaseException, *, lasting: bool = False) -> None:
+    def __init__(
+        self, error: BaseException, *, lasting: bool = False, server: str = ""
+    ) -> None:
         self.lasting = lasting
-        super().__init__(f"{type(error).__name__}: {error}")
+        at = f" at {server}" if server else ""
+        super().__init__(f"{type(error).__name__}: {error}{at}")
 
 
 class NotConnectedError(LineError):

@@ -108,7 +108,10 @@ class Direct:
         except (OSError, ValueError) as error:
             if made is not None:
                 made.close()
-            raise NotConnectedError(error, lasting=_lasts(error)) from error
+            server = f"{self._host}:{self._port}"
+            raise NotConnectedError(
+                error, lasting=_lasts(error), server=server
+            ) from error
         return made
 
 

@@ -198,10 +198,13 @@ def test_a_cluster_that_nobody_names_cannot_be_reached(tmp_path, capfd, monkeypa
     assert "in: the cluster" in capfd.readouterr().err
 
 
-def test_a_cluster_that_is_not_there_is_told_line_by_line(tmp_path, capfd, monkeypatch):
+def test_a_cluster_that_is_not_there_is_told_in_few_lines(tmp_path, capfd, monkeypatch):
     monkeypatch.setenv("KUBECONFIG", kubeconfig(tmp_path, "http://127.0.0.1:1"))
 
     assert 5 == run(["snapshot", "show"])
     lines = capfd.readouterr().err.splitlines()
     assert lines[0].startswith("error: no snapshot: ")
-    assert any(line.startswith("  pods were not read yet") for line in lines)
+    assert lines[1].startswith("  pods were not read yet (cannot list pods: ")
+    assert lines[1].endswith("Connection refused at 127.0.0.1:1)")
+    assert lines[2].endswith("other kinds likewise")
+    assert 5 == len(lines)  # what is wrong with all kinds is said once
