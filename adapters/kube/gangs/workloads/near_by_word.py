@@ -54,6 +54,7 @@ WORDS: tuple[DomainWord, ...] = (
 REFUSED: Mapping[str, str] = {
     f"{_LWS}/subgroup-exclusive-topology": "domains for parts of a group",
     f"{_KAI}/segment-size": "domains for parts of a gang",
+    "alpha.jobset.sigs.k8s.io/node-selector": "nodes that are labelled for one job",
 }
 """
 Words of the same kind that are not obeyed: no pods are made up.

@@ -289,7 +289,11 @@ def test_pods_of_a_job_that_kai_keeps_together_are(level, starting):
 
 
 @pytest.mark.parametrize(
-    "key", ["leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"]
+    "key",
+    [
+        "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology",
+        "alpha.jobset.sigs.k8s.io/node-selector",
+    ],
 )
 def test_a_word_about_domains_that_is_not_planned_makes_no_pods(key):
     raw = owner("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", replicas=2, **LWS)
