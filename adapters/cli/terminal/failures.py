@@ -3,7 +3,7 @@ Errors as people read them: what, where, what to do, and an exit code.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from errno import EROFS
 from pathlib import Path
 
@@ -34,7 +34,6 @@ WRONG_USE = 2
 REJECTED = 4
 UNREACHABLE = 5
 _MOST_SHOWN = 100
-_MOST_ALIKE = 3
 _RESUMED = frozenset({"replay", "study"})
 _GOES_ON = "the same command goes on from here"
 _CORRECT = "correct the file; docs/reference/files.md lists every field"
@@ -147,27 +146,12 @@ def _unreachable(error: ClusterError) -> int:
     todo = "check the kubeconfig, the network and the role"
     if isinstance(error, SnapshotRefusedError):
         note(f"error: no snapshot: {counted(len(error.problems), 'problem')}")
-        _list(list(_likewise(error.problems)))
+        _list(error.told)
         note("in: the cluster")
         note(f"do: {todo}")
     else:
         _say(str(error), "the cluster", todo)
     return UNREACHABLE
-
-
-def _likewise(problems: Sequence[str]) -> Iterator[str]:
-    """
-    Say once what is wrong with many kinds, each of which its problem begins with.
-    """
-    alike: dict[str, list[str]] = {}
-    for problem in problems:
-        kind = problem.partition(" ")[0]
-        alike.setdefault(problem.replace(kind, ""), []).append(problem)
-    for same in alike.values():
-        shown = same if len(same) <= _MOST_ALIKE else same[:1]
-        yield from shown
-        if len(same) > len(shown):
-            yield f"… and {len(same) - 1} other kinds likewise"
 
 
 def _rejected(error: InputRejectedError) -> int:

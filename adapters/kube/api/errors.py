@@ -2,9 +2,11 @@
 What can go wrong between us and an API server, each with its data and one sentence.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from models.errors import InputRejectedError, PhalanxError, printable
+
+_MOST_ALIKE = 3
 
 
 class ClusterError(PhalanxError):
@@ -135,11 +137,29 @@ class DisorderError(ClusterError):
 class SnapshotRefusedError(ClusterError):
     """
     Some resource is not read yet or too old to plan by; ``problems`` says which.
+
+    What is wrong with many kinds alike is ``told`` once.
     """
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
-        super().__init__(f"no snapshot: {'; '.join(self.problems)}")
+        self.told = tuple(_likewise(self.problems))
+        super().__init__(f"no snapshot: {'; '.join(self.told)}")
+
+
+def _likewise(problems: Sequence[str]) -> Iterator[str]:
+    """
+    Say once what is wrong with many kinds, each of which its problem begins with.
+    """
+    alike: dict[str, list[str]] = {}
+    for problem in problems:
+        kind = problem.partition(" ")[0]
+        alike.setdefault(problem.replace(kind, ""), []).append(problem)
+    for same in alike.values():
+        shown = same if len(same) <= _MOST_ALIKE else same[:1]
+        yield from shown
+        if len(same) > len(shown):
+            yield f"… and {len(same) - 1} other kinds likewise"
 
 
 class ManifestsRejectedError(InputRejectedError):

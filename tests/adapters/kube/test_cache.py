@@ -308,3 +308,17 @@ def test_versions_that_never_come_back_do_not_pile_up(cache):
             tell(str(number + 1))
 
     assert 1000 >= len(cache.shelf(GROUPS)._own)
+
+
+def test_what_is_wrong_with_many_kinds_alike_is_told_once():
+    kinds = ["pods", "nodes", "jobs.batch", "queues.example.com"]
+    what = "{0} were not read yet (cannot list {0}: refused)"
+    alike = [what.format(kind) for kind in kinds]
+    error = SnapshotRefusedError([*alike, "namespaces are not served"])
+
+    assert (alike[0], "… and 3 other kinds likewise", "namespaces are not served") == (
+        error.told
+    )
+    assert len(error.problems) == 5
+    assert "jobs.batch" not in str(error)
+    assert tuple(alike[:3]) == SnapshotRefusedError(alike[:3]).told
