@@ -60,7 +60,9 @@ def made_up(objects: Objects, pods: Iterable[PodRecord]) -> MadeUp:
     groups: list[Raw] = []
     made: list[str] = []
     warnings: list[str] = []
-    for (namespace, kind, name), (rule, raw) in without_pods(objects, pods).items():
+    there = list(pods)
+    taken = {pod.key for pod in there}
+    for (namespace, kind, name, _), (rule, raw) in without_pods(objects, there).items():
         called = f"{kind} {namespace}/{name}"
         try:
             own, group = _made_of(rule, raw, objects, MOST - len(found))
@@ -68,7 +70,7 @@ def made_up(objects: Objects, pods: Iterable[PodRecord]) -> MadeUp:
             warnings.append(f"no pods of {called} are made up: {error}")
             continue
         if own:
-            found += own
+            found += _apart(own, kind, name, taken)
             groups += [] if group is None else [group]
             made.append(f"{counted(len(own), 'pod')} of {called}")
         for path in _CLAIMS:
@@ -83,6 +85,28 @@ def made_up(objects: Objects, pods: Iterable[PodRecord]) -> MadeUp:
             names = ", ".join(held[:_MOST_NAMED]) + _more(held, "")
             warnings.append(f"{why}, so no pods are made up: {names}")
     return MadeUp(found, warnings, tuple(groups))
+
+
+def _apart(own: list[Json], kind: str, name: str, taken: set[str]) -> list[Json]:
+    """
+    Name pods by the kind of their owner too where others have their names already.
+    """
+    made, word = own, kind.lower()
+    while not taken.isdisjoint(map(_key, made)):
+        made = [_called(pod, name, f"{name}-{word}") for pod in own]
+        word += "-x"
+    taken.update(map(_key, made))
+    return made
+
+
+def _key(pod: Json) -> str:
+    meta = pod["metadata"]
+    return f"{meta['namespace'] or 'default'}/{meta['name']}"
+
+
+def _called(pod: Json, stem: str, other: str) -> Json:
+    name = f"{other}{pod['metadata']['name'].removeprefix(stem)}"
+    return {**pod, "metadata": {**pod["metadata"], "name": name}}
 
 
 def _more(names: Sequence[str], what: str) -> str:

@@ -45,7 +45,7 @@ def passed_over(
             first, number = faults.get(pod.invalid[0], (pod.key, 0))
             faults[pod.invalid[0]] = first, number + 1
     return PassedOver(
-        empty=tuple(without_pods(objects, [*ours, *others])),
+        empty=tuple(key[:3] for key in without_pods(objects, [*ours, *others])),
         words=Counter([word for pod in ours for word in pod.unread]),
         faults=faults,
         load=Counter([pod.scheduler for pod in others if pod.node is not None]),

@@ -15,9 +15,9 @@ from adapters.kube.objects.pod_record import PodRecord
 
 _WATCHED = {(each.group, each.kind) for each in (*RESOURCES, *IN_MANIFESTS)}
 _ENDS = {"Complete", "Completed", "Failed", "Succeeded", "Terminated", "Aborted"}
-Workloads = Mapping[tuple[str, str, str], tuple[Workload | None, Raw]]
+Workloads = Mapping[tuple[str, str, str, str], tuple[Workload | None, Raw]]
 """
-Owners by namespace, kind and name, each with its rule and its object.
+Owners by namespace, kind, name and API group, each with its rule and its object.
 """
 
 
@@ -25,8 +25,8 @@ def without_pods(objects: Objects, pods: Iterable[PodRecord]) -> Workloads:
     """
     Find the workloads that should have pods and have none among the objects.
     """
-    wanted: dict[tuple[str, str, str], tuple[Workload | None, Raw]] = {
-        (namespace, kind, name): (BY_OWNER.get((group, kind)), raw)
+    wanted: dict[tuple[str, str, str, str], tuple[Workload | None, Raw]] = {
+        (namespace, kind, name, group): (BY_OWNER.get((group, kind)), raw)
         for (group, kind), raws in objects.by_kind.items()
         if (group, kind) in _WATCHED
         for namespace, name, raw in named(raws)
@@ -38,7 +38,7 @@ def without_pods(objects: Objects, pods: Iterable[PodRecord]) -> Workloads:
     for pod in pods:
         identity, rule = owners.of(pod)
         for kind in (identity.kind,) if identity.kind else rule.kinds:
-            wanted.pop((identity.namespace, kind, identity.name), None)
+            wanted.pop((identity.namespace, kind, identity.name, rule.group), None)
     return dict(sorted(wanted.items()))
 
 
