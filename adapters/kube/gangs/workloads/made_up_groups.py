@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from adapters.kube.api.api_resources import Raw
+from adapters.kube.dialects.notes import named
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.dialects.workloads import Workload
 from adapters.kube.gangs.workloads.workload_trees import number_at
@@ -14,6 +15,7 @@ from adapters.kube.objects.fields import FieldError, Json, mapping, records, tex
 GROUP = "scheduling.volcano.sh", "PodGroup"
 NAMED_BY = "scheduling.k8s.io/group-name"
 GROUP_OF_JOBS = "batch.volcano.sh"
+_OF_JOB = ("minMember", "minTaskMember", "priorityClassName")
 _LATER = ("partitionPolicy", "dependsOn")
 
 
@@ -88,9 +90,23 @@ def _needed(tasks: Sequence[Json]) -> Mapping[str, int]:
 def with_groups(objects: Objects, groups: tuple[Raw, ...]) -> Objects:
     """
     Give the objects with groups that are made up.
+
+    Where a PodGroup has the name of a Job, Volcano writes into it what the Job says.
     """
     if not groups:
         return objects
-    there = objects.of(*GROUP)
-    by_kind = {**objects.by_kind, GROUP: (*there, *groups)}
+    made = {(namespace, name): raw for namespace, name, raw in named(groups)}
+    there = [
+        _told(raw, made.pop((namespace, name), None))
+        for namespace, name, raw in named(objects.of(*GROUP))
+    ]
+    by_kind = {**objects.by_kind, GROUP: (*there, *made.values())}
     return replace(objects, by_kind=by_kind)
+
+
+def _told(there: Raw, made: Raw | None) -> Raw:
+    if made is None or not isinstance(there.get("spec"), Mapping):
+        return there
+    said = {k: v for k, v in mapping(made, "spec").items() if k in _OF_JOB}
+    kept = {k: v for k, v in mapping(there, "spec").items() if k not in _OF_JOB}
+    return {**there, "spec": {**kept, **said}}

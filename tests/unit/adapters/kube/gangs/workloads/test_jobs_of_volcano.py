@@ -16,7 +16,7 @@ def task(replicas=2, /, **said):
     return {"replicas": replicas, "template": template(), **said}
 
 
-def gang_of(tasks, annotations=None, **spec):
+def gang_of(tasks, annotations=None, beside=(), **spec):
     """
     Plan one Job of Volcano with these tasks, and give its gang.
     """
@@ -27,7 +27,7 @@ def gang_of(tasks, annotations=None, **spec):
         {**obj("scheduling.k8s.io/v1", "PriorityClass", name, ""), "value": value}
         for name, value in (("low", 10), ("high", 1000))
     ]
-    made = assembled(node(), job, *classes, schedulers=("volcano",)).snapshot
+    made = assembled(node(), job, *classes, *beside, schedulers=("volcano",)).snapshot
     return next((gang for gang in made.gangs if gang.name == "train"), None)
 
 
@@ -83,3 +83,18 @@ def test_a_task_that_says_no_number_has_no_pods():
     gang = gang_of([task(2, name="a"), {"name": "b", "template": template()}])
 
     assert (2, [2]) == (least(gang), sizes(gang))
+
+
+def test_a_pod_group_of_its_name_is_told_what_the_job_says():
+    spec = {"minMember": 1, "queue": "q", "priorityClassName": "high"}
+    group = obj("scheduling.volcano.sh/v1beta1", "PodGroup", "train", "ml", spec=spec)
+    gang = gang_of([task(3, name="a")], beside=[group])
+
+    assert (3, 0, "q") == (least(gang), gang.priority, gang.queue)
+
+
+def test_a_pod_group_of_its_name_that_cannot_be_read_is_refused():
+    group = obj("scheduling.volcano.sh/v1beta1", "PodGroup", "train", "ml")
+    gang = gang_of([task(3, name="a")], beside=[{**group, "spec": 3}])
+
+    assert gang.refused is not None
