@@ -83,6 +83,7 @@ class Race:
         self.winner: Manner | None = None
         self.near: float | None = None
         self.over = False
+        self.failed: Exception | None = None
         self.open = 0
         self.begun = budget.left
         self.running: list[cp_model.CpSolver] = []
@@ -93,6 +94,8 @@ class Race:
     ) -> Answer | None:
         """
         Run the lanes; give the best answer of those that have ended.
+
+        A lane that fails ends the race, and who waits for it learns why.
         """
         self.open = len(lanes)
         self.lanes.start(
@@ -100,6 +103,8 @@ class Race:
         )
         self.lanes.wait(self._has_ended, self.budget.do_a_chore)
         self.lanes.wait(self._has_stopped, self.budget.do_a_chore)
+        if self.failed is not None:
+            raise self.failed
         return self.best
 
     def _has_ended(self) -> bool:
@@ -133,7 +138,8 @@ class Race:
         with self.lock:
             for solver in self.running:
                 solver.stop_search()
-            return self._holds_claim() or not self.running
+            is_over = self.failed is not None or not self.running
+            return is_over or self._holds_claim()
 
     def _holds_claim(self) -> bool:
         """
@@ -145,6 +151,17 @@ class Race:
         )
 
     def _run_lane(self, model: cp_model.CpModel, lane: Sequence[Manner]) -> None:
+        try:
+            self._try_all(model, lane)
+        except Exception as error:  # noqa: BLE001 - raised again where it is waited for
+            with self.lock:
+                self.failed = error
+                self.over = True
+        finally:
+            with self.lock:
+                self.open -= 1
+
+    def _try_all(self, model: cp_model.CpModel, lane: Sequence[Manner]) -> None:
         """
         Try manners one after the other, a single one for all of the limit.
         """
@@ -163,8 +180,6 @@ class Race:
                 self.running.remove(solver)
                 if status in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
                     self._hand_in(solver, manner)
-        with self.lock:
-            self.open -= 1
 
     def _hand_in(self, solver: cp_model.CpSolver, manner: Manner) -> None:
         answer = Answer(solver)

@@ -288,3 +288,16 @@ def test_an_answer_of_a_larger_model_is_a_hint_for_what_it_was_made_of():
     hint_answer(model, answer)
 
     assert [x.index for x in taken] == [*model.proto.solution_hint.vars]
+
+
+def test_a_race_whose_lane_fails_ends_and_says_why(monkeypatch):
+    def fails(*_):
+        raise MemoryError("no memory left for a lane")
+
+    monkeypatch.setattr(cp_model.CpSolver, "solve", fails)
+    model, _ = knapsack()
+    goal = Goal("max", 0.0, 0, sum(WEIGHTS))
+    racing = Attempts(budget(seconds=5.0, workers=2), DEFAULT.search)
+
+    with pytest.raises(MemoryError, match="no memory left"):
+        racing.solve(model, goal, 5.0)
