@@ -39,13 +39,6 @@ class Packing:
     slots: dict[tuple[int, int], int] = field(default_factory=dict)
     left: dict[int, int] = field(default_factory=dict)
 
-    @property
-    def num_touched(self) -> int:
-        """
-        Count the nodes that hold something.
-        """
-        return len({node for _, node in self.slots})
-
 
 def pack(
     problem: Problem,
@@ -75,7 +68,8 @@ def pack(
 def _is_done(packing: Packing, most_touched: int | None) -> bool:
     if packing.left:
         return False
-    return most_touched is None or packing.num_touched <= most_touched
+    touched = {node for _, node in packing.slots}
+    return most_touched is None or len(touched) <= most_touched
 
 
 def _by_fit(

@@ -55,13 +55,6 @@ def running_domains(
     return {names[cell] for cell in running_cells(problem, state, node, level)}
 
 
-def idle_spread(problem: Problem) -> int:
-    """
-    Count what gangs that can never start as things are add: what runs of them.
-    """
-    return sum(spread_of(problem, state, None) for state in problem.stuck)
-
-
 def staying(problem: Problem) -> Problem:
     """
     See only the gangs of which nobody may be evicted: the domains of these are sure.
@@ -86,7 +79,8 @@ def frozen_spread(problem: Problem) -> int:
     Count what this plan cannot change: gangs that cannot start, and reserved ones.
     """
     places = problem.frozen.places
-    return idle_spread(problem) + sum(
+    stuck = sum(spread_of(problem, state, None) for state in problem.stuck)
+    return stuck + sum(
         spread_of(problem, state, places[state.key])
         for unit in problem.frozen.units
         for state in unit.states

@@ -95,7 +95,7 @@ class Leavers:
             return None
         self._serial += 1
         going.logged = self.work.mark()
-        self.work.note(partial(self._return, self._serial))
+        self.work.note(partial(self.bring_back, self._serial))
         self.goings[self._serial] = going
         self._apply(self._serial, going, 1)
         if lie_well(self.work, self.goings.values(), going):
@@ -151,18 +151,12 @@ class Leavers:
 
     def bring_back(self, serial: int) -> None:
         """
-        Let somebody stay after all.
+        Let somebody stay after all, unless it was undone already that they leave.
         """
-        going = self.goings.pop(serial)
-        self._count(going, -1)
-        self._apply(serial, going, -1)
-
-    def _return(self, serial: int) -> None:
-        """
-        Undo somebody's leaving, unless it has been undone already.
-        """
-        if serial in self.goings:
-            self.bring_back(serial)
+        going = self.goings.pop(serial, None)
+        if going is not None:
+            self._count(going, -1)
+            self._apply(serial, going, -1)
 
     def spare(self, serial: int) -> bool:
         """
