@@ -12,6 +12,7 @@ import yaml
 
 from adapters.cli.main import run
 from adapters.service.run_settings import RunSettings, read_config, running
+from adapters.service.shipped import BOUNDS
 from tests.helpers.kube.deployed import (
     BASE,
     DEPLOY,
@@ -150,7 +151,7 @@ def test_what_leaves_in_one_round_is_bounded_as_the_page_recommends(path):
     recommended = yaml.safe_load(page.partition("```yaml\nevict: ")[2].split("\n")[0])
     settings = running(read_config(str(path)), {}, {"seconds": None})
 
-    assert recommended == documents(path)[0]["policy"]["evict"]
+    assert recommended == documents(path)[0]["policy"]["evict"] == BOUNDS
     evict = settings.policy.evict
     assert None not in {evict.max_pods, evict.max_gangs, evict.max_moves}
     assert evict.max_lost_per_gpu is not None

@@ -12,6 +12,7 @@ from models.why.reasons import counted
 
 if TYPE_CHECKING:
     from adapters.replay.estimates import Estimates as KnownTimes
+    from adapters.service.settings import Flags, Settings
     from adapters.traces.row_faults import Tally
     from models.policy import Policy
     from models.trace import Floor, Trace
@@ -67,7 +68,11 @@ Estimates = Annotated[
 ]
 Evictions = Annotated[
     bool,
-    typer.Option("--evictions", help="Let running work be evicted; it starts anew."),
+    typer.Option(
+        "--evictions",
+        help="Let running work be evicted, within the shipped bounds where the policy "
+        "says none; it starts anew.",
+    ),
 ]
 Saves = Annotated[
     str | None,
@@ -192,9 +197,28 @@ def saves_every(text: str | None, *, evictions: bool) -> int | None:
     return saves
 
 
-def policy_from(path: str | None, flags: dict[str, float | None]) -> "Policy":
+def played_policy(path: str | None, *, evictions: bool) -> "Policy":
+    """
+    Read the policy of a replay: what leaves is bounded as shipped, if nobody says how.
+
+    Without bounds much work is done twice for little (decision 0074).
+    """
+    from adapters.service.shipped import bounded_as_shipped
+
+    settings = settings_from(path, {})
+    return bounded_as_shipped(settings) if evictions else settings.policy
+
+
+def policy_from(path: str | None, flags: "Flags") -> "Policy":
     """
     Read the policy of a file, with environment and flags laid over it.
+    """
+    return settings_from(path, flags).policy
+
+
+def settings_from(path: str | None, flags: "Flags") -> "Settings":
+    """
+    Read the policy of a file, with environment and flags laid over it, and who said it.
 
     It is a scenario, or the settings of ``phalanx run``; one without a policy of its
     own is warned about.
@@ -205,7 +229,7 @@ def policy_from(path: str | None, flags: dict[str, float | None]) -> "Policy":
     policy = Policy() if path is None else _policy_of(path)
     if path is not None and policy == Policy():
         note(f"warning: {path} has no policy of its own; the default policy applies")
-    return effective(policy, flags).policy
+    return effective(policy, flags)
 
 
 def _policy_of(path: str) -> "Policy":

@@ -22,7 +22,7 @@ from adapters.cli.options.trace_options import (
     known_times,
     moment,
     moment_if_said,
-    policy_from,
+    played_policy,
     saves_every,
     trace_and_floor,
 )
@@ -97,7 +97,7 @@ def replay(
     each = Run(
         trace=jobs,
         floor=floor,
-        policy=policy_from(policy, {}),
+        policy=played_policy(policy, evictions=evictions),
         strategy=names[0],
         every=moment(every, "--every"),
         evictions=evictions,
@@ -128,7 +128,8 @@ def _warn(runs: "list[Run]") -> None:
     from adapters.replay.play import BLOCK
 
     seeds = len({run.seed for run in runs})
-    for doubt in (poorly_drawn(runs[0].trace, seeds, BLOCK), _idle_for_heads(runs)):
+    drawn = poorly_drawn(runs[0].trace, seeds, BLOCK)
+    for doubt in (drawn, _idle_for_heads(runs), _may_be_lost(runs[0])):
         if doubt is not None:
             note(f"note: {doubt}")
 
@@ -171,6 +172,23 @@ def _idle_for_heads(runs: "list[Run]") -> str | None:
         "no run times are known, so nodes held for gangs that were passed over for "
         f"long stay idle until these start, at most {waiting.budget:.0%} of all GPU "
         "time; --estimates 1 makes them known, waiting.heads: 0 holds nothing"
+    )
+
+
+def _may_be_lost(run: "Run") -> str | None:
+    """
+    Say how much work evictions may cost, wherever the bound is from.
+    """
+    from models.resources import format_duration
+
+    most = run.policy.evict.max_lost_per_gpu
+    if not run.evictions:
+        return None
+    if most is None:
+        return "nothing bounds the work that evictions lose (evict.maxLostPerGpu: null)"
+    return (
+        f"evictions lose at most {format_duration(most)} of work for each GPU that is "
+        "gained; evict.maxLostPerGpu in a policy says another bound"
     )
 
 

@@ -23,7 +23,7 @@ from adapters.cli.options.trace_options import (
     known_times,
     moment,
     moment_if_said,
-    policy_from,
+    played_policy,
     saves_every,
 )
 from adapters.cli.terminal.output import Format, as_text, emit, note, say
@@ -134,7 +134,7 @@ def capacity(
         "CapacityStudy",
         _case(trace, form, strategy, estimates, every, until, evictions=evictions),
         _Played(cluster, aim, strategy, quotas, seeds, to, workers, ray=ray),
-        _variants(policy, setting),
+        _variants(policy, setting, evictions=evictions),
     )
     document = _of_sizes(study, cluster, nodes, other or [], search=search)
     _show(document, output, to)
@@ -198,7 +198,7 @@ def policy(
             saves=saves_every(saves, evictions=evictions),
         ),
         _Played(cluster, aim, strategy, quotas, seeds, to, workers, ray=ray),
-        _variants(policy, setting),
+        _variants(policy, setting, evictions=evictions),
     )
     _show(study.played([cluster]), output, to)
 
@@ -285,7 +285,7 @@ def _target(text: str | None) -> "Target | None":
 
 
 def _variants(
-    files: Sequence[str] | None, settings: Sequence[str] | None
+    files: Sequence[str] | None, settings: Sequence[str] | None, *, evictions: bool
 ) -> "list[Variant]":
     """
     Give every combination of the policies and the settings laid over them.
@@ -296,7 +296,8 @@ def _variants(
     names = names_of(files or ())
     each: Sequence[str | None] = [*names] or [None]
     for file in each:
-        for made in variants(policy_from(file, {}), settings or ()):
+        base = played_policy(file, evictions=evictions)
+        for made in variants(base, settings or ()):
             label = made.label
             if file is not None:
                 name = names[file]
