@@ -55,16 +55,10 @@ def _by_plan(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[int]:
     Walk the moments at which nodes are held no longer, or for others.
     """
     if plan.held:
-        yield budget_ends(snapshot, policy, plan.held)
+        # So many idle GPUs have used up the budget for holding by then.
+        yield max(1, ceil(budget_left(snapshot, policy) / plan.held))
     if plan.turn is not None:
         yield plan.turn
-
-
-def budget_ends(snapshot: Snapshot, policy: Policy, held: int) -> int:
-    """
-    Give the seconds until so many idle GPUs have used up the budget for holding.
-    """
-    return max(1, ceil(budget_left(snapshot, policy) / held))
 
 
 def _own(gang: Gang, policy: Policy) -> Iterator[int]:

@@ -67,7 +67,8 @@ class BesideHeads:
             return free
         sure = within_bounds(outcome, self.bare)
         free = conditional(outcome, free)
-        return max(sure, free, key=lambda found: found.num_proven)
+        proven = [[x.proof for x in one.tiers].count("proven") for one in (sure, free)]
+        return free if proven[1] > proven[0] else sure
 
 
 def _is_kept(held: Problem, outcome: Outcome) -> bool:

@@ -34,7 +34,7 @@ class StillPossible:
     """
 
     def __init__(self, bare: Problem, gpus: int | None = None) -> None:
-        self.bare = bare
+        self.bare = self._seen = bare
         self.units = bare.units
         self.rest = bare.units
         self.gpus = gpus
@@ -68,14 +68,17 @@ class StillPossible:
         See the round with those only that may count in the next tier.
         """
         if key.name != "entitled":
-            counted = self.rest if key.name == "borrowing" else self.units
-            return replace(self.bare, units=counted)
+            return self._with(self.rest if key.name == "borrowing" else self.units)
         if self._entitled is None:
             may = partial(may_be_entitled, self.bare)
             self._entitled = {unit.key for unit in self.units if may(unit)}
         mine = self._entitled
-        units = tuple(unit for unit in self.units if unit.key in mine)
-        return replace(self.bare, units=units)
+        return self._with(tuple(unit for unit in self.units if unit.key in mine))
+
+    def _with(self, units: tuple[Unit, ...]) -> Problem:
+        if len(units) != len(self._seen.units) or units != self._seen.units:
+            self._seen = replace(self.bare, units=units)
+        return self._seen
 
     def _priced(self, problem: Problem, key: TierKey) -> StartPrices:
         """

@@ -36,13 +36,6 @@ class Outcome:
     makes_way: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
 
-    @property
-    def num_proven(self) -> int:
-        """
-        Count the tiers that are proven.
-        """
-        return sum(tier.proof == "proven" for tier in self.tiers)
-
 
 def is_ahead(one: Outcome, other: Outcome) -> bool:
     """
