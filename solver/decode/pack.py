@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from solver.effort.budget import Budget
-from solver.effort.cp_sat import Model, cp_model
+from solver.effort.cp_sat import PlainModel, cp_model
 from solver.encode.devices.device_contents import add_devices, class_devices
 from solver.encode.limited import limited_solver
 from solver.problem.node_room import Ints, NodeRoom, num_fitting
@@ -163,7 +163,7 @@ def _exactly(
     """
     Ask a small exact model for a packing of everything; none when there is none.
     """
-    model = Model()
+    model = PlainModel()
     free = problem.room.now[list(nodes)]
     requests = problem.shapes.requests
     counts: dict[tuple[int, int], cp_model.IntVar] = {}

@@ -24,10 +24,10 @@ if not {"pandas", "ortools.sat.python.cp_model"} & sys.modules.keys():
 from ortools.sat.python import cp_model
 from ortools.sat.python.cp_model_helper import SatParameters
 
-__all__ = ["Model", "SatParameters", "cp_model", "linear_solver"]
+__all__ = ["PlainModel", "SatParameters", "cp_model", "linear_solver"]
 
 
-class Model(cp_model.CpModel):
+class PlainModel(cp_model.CpModel):
     """
     A model without the older names of its methods: giving it these takes 0.7 ms.
     """

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from solver.effort.cp_sat import Model, cp_model
+from solver.effort.cp_sat import PlainModel, cp_model
 from solver.encode.activation import add_footprints, add_types, gang_types
 from solver.encode.capacity import Capacity, add_capacity, least_touched
 from solver.encode.conversion.options import Conversion
@@ -129,7 +129,7 @@ def encode(
     Where some ``may_leave``, it is that of a step: the round is cut to its starts, and
     has the room of later.
     """
-    model = Model()
+    model = PlainModel()
     demand = Demand()
     types = add_types(model, problem, classes, demand, gang_types(problem))
     leaving = None

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solver.effort.cp_sat import Model, cp_model
+from solver.effort.cp_sat import PlainModel, cp_model
 from solver.encode.activation import add_footprints, add_type, gang_types
 from solver.encode.capacity import add_class_rows
 from solver.encode.conversion.options import Conversion
@@ -56,7 +56,7 @@ def encode_coarsely(problem: Problem, victims: Victims, vacated: Ints) -> Coarse
     if everybody left who may leave or be moved.
     """
     problem = without_topology(problem)
-    model = Model()
+    model = PlainModel()
     demand = Demand()
     classes = _classes(problem, vacated)
     types = [

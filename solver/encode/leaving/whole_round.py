@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from models.policy import TierName
-from solver.effort.cp_sat import Model, cp_model
+from solver.effort.cp_sat import PlainModel, cp_model
 from solver.encode.encoding import Encoding
 from solver.encode.entitlement import add_entitlement
 from solver.encode.leaving.joined_steps import join_steps
@@ -97,7 +97,7 @@ def encode_round(
 
     Of the topology ``levels`` that each step asks for the last are those of idle room.
     """
-    model = Model()
+    model = PlainModel()
     stages: dict[Step, Stage] = {}
     gone: Mapping[Key, Linear] = {}
     for step, one in opened.items():
