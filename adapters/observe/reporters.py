@@ -246,14 +246,15 @@ class RoundRecorder:
 
     def _ended(self, turn: Turn, outcome: str) -> list[str]:
         """
-        Name the gangs that ran in the last record, and no longer do.
+        Name the gangs that ran and that are gone since the last record.
+
+        One whose pods go first still ran; one that a plan made leave has to start anew.
         """
-        run, could = alive_in(turn.plan)
-        ended = sorted(self._ran - could)
+        run, there, leave = alive_in(turn.plan)
+        ended = sorted(self._ran - there)
+        self._ran &= there
         if outcome == "done":
-            self._ran = run
-        else:
-            self._ran &= could
+            self._ran = (self._ran | run) - leave
         return ended
 
     def _end(

@@ -12,7 +12,7 @@ from adapters.files.writing.plan_writer import plan_document
 from adapters.loop.interfaces import Turn
 from adapters.observe.round_file import MOST_GANGS, MOST_OPERATIONS
 from models.gangs import Gang, plain_roles
-from models.plan import Plan
+from models.plan import Plan, PodCounts
 from models.policy import Policy
 from models.receipt import Receipt
 from models.snapshot import Snapshot
@@ -53,7 +53,7 @@ def record_of(
     why
         Why it was dropped.
     ended
-        Gangs that ran when the round before was recorded, and no longer do.
+        Gangs that ran and that are gone since the round before was recorded.
     """
     plan = turn.plan
     document = plan_document(plan)
@@ -108,13 +108,18 @@ def _bound_gpus(turn: Turn) -> float:
     return gpus_of_steps(turn.snapshot, turn.plan, "Bind")[1]
 
 
-def alive_in(plan: Plan) -> tuple[set[str], set[str]]:
+def alive_in(plan: Plan) -> tuple[set[str], set[str], set[str]]:
     """
-    Name the gangs of which pods run or are bound by a plan, and those that could run.
+    Name the gangs of which pods run or are bound, those still there, those that leave.
     """
     lines = [line for line in plan.gangs if line.state != "Finished"]
     run = {line.name for line in lines if line.pods.running or line.pods.binding}
-    return run, {line.name for line in lines}
+    leave = {line.name for line in lines if _leaves_whole(line.pods)}
+    return run, {line.name for line in lines}, leave
+
+
+def _leaves_whole(pods: PodCounts) -> bool:
+    return 0 < pods.running == pods.evicting and not pods.binding
 
 
 def _with_asks(lines: list[dict[str, Any]], snapshot: Snapshot) -> list[dict[str, Any]]:

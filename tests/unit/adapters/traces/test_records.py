@@ -91,6 +91,33 @@ def test_gangs_that_a_loop_started_and_saw_end_are_jobs(path):
     assert any("before the record" in note for note in found.notes)
 
 
+def test_a_gang_ends_once_it_is_gone_though_its_pods_went_before(path):
+    loop = Kept(path, gang("slow", leaf(minimum=1, gpus=8)))
+    loop.round()
+    loop.round(gang("slow", leaf(minimum=1, gpus=8, terminating=["n0"])), gone=["slow"])
+    loop.round(gang("slow", leaf(minimum=1, gpus=8, created=0)), gone=["slow"])
+    loop.round(gone=["slow"])
+    loop.end()
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+
+    assert ["default/slow"] == records[-1]["gangs"]["ended"]
+    assert 180 == jobs(path)["slow"].duration
+
+
+def test_a_gang_that_a_plan_made_leave_does_not_end_while_it_waits(path):
+    runs = gang("cheap", leaf(minimum=1, gpus=8, running=["n0"]), priority=0)
+    more = gang("other", leaf(minimum=1, gpus=8, running=["n1"]), priority=9)
+    loop = Kept(path, runs, more)
+    loop.round(gang("dear", leaf(minimum=1, gpus=8), priority=5, age=60))
+    loop.round(gang("cheap", leaf(minimum=1, gpus=8)), gone=["cheap"])
+    loop.round(gone=["cheap"])
+    loop.end()
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+
+    assert "Evict" in [step["op"] for step in records[0]["operations"]]
+    assert [] == [name for each in records for name in each["gangs"]["ended"]]
+
+
 def test_a_gang_that_waited_is_submitted_when_it_came(path):
     loop = Kept(path, gang("large", leaf(minimum=2, gpus=8)))
     loop.round()
