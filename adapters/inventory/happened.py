@@ -46,17 +46,28 @@ def happenings(records: Iterable[Mapping[str, Any]]) -> Iterator[Happening]:
     Walk what happened, in the order of the rounds.
     """
     for record in records:
-        said = partial(Happening, began=str(record["began"]), round=str(record["name"]))
-        if record["outcome"] != "done":
-            word = str(record["outcome"])
-            why = str(record.get("why") or "")
-            yield said(event=f"Round{word.capitalize()}", why=why)
+        began, name = record.get("began", ""), record.get("name", "")
+        said = partial(Happening, began=str(began), round=str(name))
+        outcome, why = _outcome(record)
+        if outcome != "done":
+            yield said(event=f"Round{outcome.capitalize()}", why=why)
         items = record.get("gangs", {})
         states = {row["name"]: row["state"] for row in items.get("items", ())}
         for (event, gang, why), pods in _operations(record, states):
             yield said(event=event, gang=gang, pods=pods, why=why)
         for gang in items.get("ended", ()):
             yield said(event="Ended", gang=gang)
+
+
+def _outcome(record: Mapping[str, Any]) -> tuple[str, str]:
+    """
+    Give what came of a round, and why: ``skipped`` where none of it was tried.
+    """
+    outcome, why = str(record.get("outcome", "failed")), record.get("why")
+    steps = [s for s in record.get("operations", ()) if s["op"] in _DONE]
+    if outcome == "done" and steps and all(s["result"] == "skipped" for s in steps):
+        return "skipped", str(steps[0].get("message", ""))
+    return outcome, str(why or "")
 
 
 def _operations(

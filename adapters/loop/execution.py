@@ -40,6 +40,15 @@ class Execution:
             r.result in {"done", "held"} for r in receipts
         )
 
+    @property
+    def came_to_nothing(self) -> bool:
+        """
+        Tell whether none of what was to be done was tried.
+        """
+        receipts: Sequence[Receipt] = () if self.done is None else self.done.receipts
+        tried = [r.result for r in receipts if r.operation.op != "Reserve"]
+        return bool(tried) and set(tried) == {"skipped"}
+
     def join(self, seconds: float) -> bool:
         """
         Wait for the end, and tell whether it came.

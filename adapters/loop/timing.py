@@ -8,12 +8,14 @@ from math import inf
 
 from adapters.loop.execution import Execution
 from adapters.loop.parts import Parts
+from adapters.machine.backoff import Backoff
 from models.plan import Plan
 from models.snapshot import Snapshot
 from models.why.reasons import Waiting
 from solver import next_moment
 
 AFTER_FAILURE = 0.5
+_REST = Backoff(first=AFTER_FAILURE, longest=60.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class Timing:
     rest: float = 0.0
     spent: float = 0.0
     _planned_at: float = 0.0
+    _in_vain: int = 0
 
     def planned(self, start: float) -> None:
         """
@@ -53,10 +56,12 @@ class Timing:
         """
         Look again where not all was done, after a rest, or where held binds ended.
 
-        How their gangs stand then is told with the next round.
+        How their gangs stand then is told with the next round.  Where nothing could be
+        tried at all, as without an intent, the rest is longer each time.
         """
+        self._in_vain = self._in_vain + 1 if running.came_to_nothing else 0
         if not running.went_well:
-            self.rest = AFTER_FAILURE
+            self.rest = _REST.after(self._in_vain)
         if running.turn.ends_held or not running.went_well:
             self.quiet = None
 

@@ -59,6 +59,20 @@ def test_a_round_that_came_to_nothing_is_an_event_too():
     assert ("RoundDropped", "", "we stop") == (told.event, told.gang, told.why)
 
 
+def test_a_round_of_which_nothing_was_tried_says_why():
+    why = "the role lacks a rule"
+    steps = (step("Bind", "a/new", "skipped", message=why), step("Reserve", "a/place"))
+    (told,) = happenings([record(*steps)])
+
+    assert ("RoundSkipped", "", why) == (told.event, told.gang, told.why)
+
+
+def test_a_round_of_which_its_record_says_nothing_stops_no_listing():
+    told = [each.event for each in happenings([{"kind": "Round"}, BUSY])]
+
+    assert ["RoundFailed", "Started"] == told[:2]
+
+
 def test_events_are_listed_by_gang_and_kind(tmp_path, capsys):
     path = tmp_path / "rounds.jsonl"
     RoundFile(path).append(BUSY)

@@ -58,6 +58,23 @@ def test_who_breaks_again_and_again_rests_longer_each_time(play, monkeypatch):
     assert [] == play.sink.held
 
 
+def test_plans_of_which_nothing_can_be_tried_are_made_ever_more_rarely(play):
+    rests = []
+    for result in (*["skipped"] * 9, "again", "skipped", "done"):
+        play.sink.result = result
+        play.step()
+        play.finish()
+        play.step()
+        rests.append(play.loop._timing.rest)
+        play.loop._timing.rest = 0.0
+        play.loop._carrying.next = None
+        if play.loop._carrying.running is not None:
+            play.finish()
+            play.loop._carrying.running = None
+
+    assert [0.5, 1, 2, 4, 8, 16, 32, 60, 60, 0.5, 0.5, 0] == rests
+
+
 def test_a_change_does_not_end_the_rest_of_who_broke(play):
     play.loop._broke(ZeroDivisionError("a bug"))
     rested = []
