@@ -250,7 +250,7 @@ class RoundRecorder:
 
         One whose pods go first still ran; one that a plan made leave has to start anew.
         """
-        run, there, leave = alive_in(turn.plan)
+        run, there, leave = alive_in(turn)
         ended = sorted(self._ran - there)
         self._ran &= there
         if outcome == "done":

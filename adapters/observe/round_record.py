@@ -108,14 +108,19 @@ def _bound_gpus(turn: Turn) -> float:
     return gpus_of_steps(turn.snapshot, turn.plan, "Bind")[1]
 
 
-def alive_in(plan: Plan) -> tuple[set[str], set[str], set[str]]:
+def alive_in(turn: Turn) -> tuple[set[str], set[str], set[str]]:
     """
-    Name the gangs of which pods run or are bound, those still there, those that leave.
+    Name the gangs of which pods run or were bound, those still there, those that leave.
     """
-    lines = [line for line in plan.gangs if line.state != "Finished"]
-    run = {line.name for line in lines if line.pods.running or line.pods.binding}
+    lines = [line for line in turn.plan.gangs if line.state != "Finished"]
+    run = {line.name for line in lines if line.pods.running}
+    bound = {r.operation.gang for r in turn.receipts if _is_bound(r)}
     leave = {line.name for line in lines if _leaves_whole(line.pods)}
-    return run, {line.name for line in lines}, leave
+    return run | bound, {line.name for line in lines}, leave
+
+
+def _is_bound(receipt: Receipt) -> bool:
+    return receipt.operation.op == "Bind" and receipt.result == "done"
 
 
 def _leaves_whole(pods: PodCounts) -> bool:

@@ -35,7 +35,7 @@ class Kept:
         self.recorder.start()
         self.rounds = 0
 
-    def round(self, *coming, gone=()):
+    def round(self, *coming, gone=(), result="done"):
         """
         Hold a round after some gangs have come and others have gone.
         """
@@ -43,7 +43,7 @@ class Kept:
         gangs = tuple(sorted((*stay, *coming), key=lambda g: g.key))
         seen = replace(self.seen, gangs=gangs)
         plan = decide(seen, Policy(), strategy="greedy")
-        done = tuple(Receipt(operation=s, result="done") for s in plan.operations)
+        done = tuple(Receipt(operation=s, result=result) for s in plan.operations)
         began = BEGAN + MINUTE * self.rounds
         turn = Turn(seen, plan, done, f"r{self.rounds}", began, {})
         self.recorder.planned(turn)
@@ -115,6 +115,17 @@ def test_a_gang_that_a_plan_made_leave_does_not_end_while_it_waits(path):
     records = [json.loads(line) for line in path.read_text().splitlines()]
 
     assert "Evict" in [step["op"] for step in records[0]["operations"]]
+    assert [] == [name for each in records for name in each["gangs"]["ended"]]
+
+
+def test_a_gang_that_was_never_bound_does_not_end(path):
+    loop = Kept(path, gang("refused", leaf(minimum=1, gpus=8)))
+    loop.round(result="refused")
+    loop.round(gang("refused", leaf(minimum=1, gpus=8, created=0)), gone=["refused"])
+    loop.round(gone=["refused"])
+    loop.end()
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+
     assert [] == [name for each in records for name in each["gangs"]["ended"]]
 
 
