@@ -18,7 +18,7 @@ SIZE_PROVEN, LEAST_PROVEN = 30_000, 8
 Nodes and gangs of all rounds together that are asked about gangs while somebody waits
 for a list, and the gangs asked about however large it is.
 """
-_STARTS = {"Starting": "now", "Reserved": "next"}
+STARTS = {"Starting": "now", "Reserved": "next"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def seen_with(snapshot: Snapshot, policy: Policy, source: str, plan: Plan) -> Se
         policy=policy,
         source=source,
         whys={x.name: _why(x.waiting) for x in plan.gangs if x.waiting is not None},
-        starts={x.name: _STARTS[x.state] for x in plan.gangs if x.state in _STARTS},
+        starts={x.name: STARTS[x.state] for x in plan.gangs if x.state in STARTS},
         holds={hold.gang: held_for.get(hold.gang, 0) for hold in plan.holds},
         plan=plan,
     )

@@ -8,7 +8,7 @@ then when it starts where that is known.
 import re
 from datetime import UTC, datetime
 
-from adapters.inventory.listed import Why
+from adapters.inventory.listed import STARTS, Why
 from models.why.reasons import Reason
 from models.why.remedies import WhenStarts
 from models.why.verdicts import Verdict, WhyWaits, verdict_named
@@ -56,4 +56,5 @@ def why_said(message: str) -> tuple[Why, str] | None:
     head, colon, sentence = said.partition(": ")
     if not colon or head.partition(" ")[0] not in _VERDICTS:
         head, sentence = verdict_named(reason), said
-    return Why(reason, sentence, head), told.group(1) if told else ""
+    starts = STARTS["Reserved"] if reason == Reason.WAITING_FOR_PREEMPTION else ""
+    return Why(reason, sentence, head), told.group(1) if told else starts

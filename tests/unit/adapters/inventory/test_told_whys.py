@@ -34,6 +34,12 @@ def test_what_was_proven_is_read_again_with_what_is_waited_for():
     assert "" == starts
 
 
+def test_who_has_places_that_others_leave_starts_next():
+    said, starts = told("has 1 place on 1 node", "WaitingForPreemption")
+
+    assert ("has 1 place on 1 node", "next") == (said.message, starts)
+
+
 def test_when_it_starts_is_read_again():
     when = WhenStarts(latest=5400, sentence="at the latest in 1h30m")
     said, starts = told(sentence_of(why(), when, NOW))
