@@ -80,8 +80,8 @@ def _empty(found: list[tuple[str, str, str]]) -> Iterator[str]:
     if names:
         more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
         yield (
-            f"no pods are there of {', '.join(names[:3])}{more}: they are not planned, "
-            "so submit or save the pods too"
+            f"no pods are there of {', '.join(names[:3])}{more}: they are planned once "
+            "their controllers have made them; a file needs the pods too"
         )
 
 

@@ -228,7 +228,10 @@ def test_workloads_without_pods_are_named():
     held, warning = assembled(*raws).snapshot.warnings
 
     assert held.endswith(": Job default/held")
-    assert warning.startswith("no pods are there of Job default/gone: ")
+    assert warning == (
+        "no pods are there of Job default/gone: they are planned once their "
+        "controllers have made them; a file needs the pods too"
+    )
 
 
 def test_a_minimum_that_an_order_overrules_is_warned_of():
