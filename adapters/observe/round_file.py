@@ -7,7 +7,7 @@ by a crash is passed over.
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -18,6 +18,9 @@ from models.errors import WrongUseError
 _log = logging.getLogger(__name__)
 _LOOKED_AT = 100
 _OTHERS = frozenset({"Scenario", "Snapshot", "Plan", "List"})
+_OF_A_ROUND = "name", "began", "outcome"
+_OF_A_GANG = "name", "queue", "state"
+_OF_A_STEP = "op", "pod", "gang", "node", "result"
 KEPT_BYTES = 16 * 2**20
 KEPT_FILES = 4
 MOST_OPERATIONS = 2_000
@@ -32,13 +35,15 @@ The most gangs that one record lists.
 
 class NoRecordError(WrongUseError):
     """
-    There is no record of rounds where one was looked for.
+    There is no record of rounds where one was looked for, or none in it.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, is_there: bool = False) -> None:
         self.path = path
         super().__init__(
-            f"there is no record of rounds at {path}: it is where `phalanx run` "
+            f"{path} holds no round, as none was recorded in it, or it is no record"
+            if is_there
+            else f"there is no record of rounds at {path}: it is where `phalanx run` "
             "leads, and --rounds names another one"
         )
 
@@ -153,6 +158,35 @@ def read_rounds(path: Path, kind: str = "Round") -> Iterator[dict[str, Any]]:
                 others.add(record["kind"])
     if is_empty and others:
         raise OtherRecordError(str(path), kind, " and ".join(sorted(others)))
+
+
+def whole_rounds(path: Path) -> Iterator[dict[str, Any]]:
+    """
+    Walk the rounds of a record as ``read_rounds``, but for those that lack a part.
+    """
+    return filter(_is_whole, read_rounds(path))
+
+
+def _is_whole(record: Mapping[str, Any]) -> bool:
+    """
+    Tell whether a round says what each of them says of itself, its gangs, its steps.
+    """
+    gangs = record.get("gangs", {})
+    listed = gangs.get("items", []) if isinstance(gangs, dict) else None
+    parts = (
+        ([record], _OF_A_ROUND),
+        (listed, _OF_A_GANG),
+        (record.get("operations", []), _OF_A_STEP),
+        (record.get("heldBinds", []), _OF_A_STEP),
+    )
+    return all(isinstance(rows, list) and _say(rows, said) for rows, said in parts)
+
+
+def _say(rows: list[Any], said: Sequence[str]) -> bool:
+    return all(
+        isinstance(row, dict) and all(isinstance(row.get(key), str) for key in said)
+        for row in rows
+    )
 
 
 def _records(file: Path) -> Iterator[dict[str, Any]]:

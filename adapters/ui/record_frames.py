@@ -17,7 +17,7 @@ from typing import Any
 
 from adapters.compare.outcome import certainty
 from adapters.compare.tier_words import SCALES, shown, tier_name
-from adapters.observe.round_file import NoRecordError, read_rounds, steps_of
+from adapters.observe.round_file import NoRecordError, steps_of, whole_rounds
 from adapters.ui.frame import natural
 from adapters.ui.frame_store import MOST_FRAMES, FrameStore
 from models.devices.gpu_counts import in_gpus, shares_asked
@@ -97,8 +97,8 @@ def record_store(path: Path) -> FrameStore:
         When there is none, or it has no rounds.
     """
     store = FrameStore(str(path), live=False)
-    if not (records := [*read_rounds(path)]):
-        raise NoRecordError(str(path))
+    if not (records := [*whole_rounds(path)]):
+        raise NoRecordError(str(path), is_there=True)
     so_far = SeenSoFar()
     early = max(0, len(records) - MOST_FRAMES)
     for record in records[:early]:

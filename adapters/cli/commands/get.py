@@ -232,13 +232,13 @@ def rounds(
     List the rounds that were recorded, oldest first.
     """
     from adapters.cli.views.record_views import rounds_of
-    from adapters.observe.round_file import read_rounds
+    from adapters.observe.round_file import whole_rounds
 
     path = record_path(rounds_path)
     wanted = _WantedRows(names=tuple(names or ()), state=outcome)
 
     def rows() -> Iterable[Any]:
-        every = list(read_rounds(path))
+        every = list(whole_rounds(path))
         _all_there("round", wanted, [str(row["name"]) for row in every], str(path))
         found = [
             row

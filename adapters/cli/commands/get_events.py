@@ -30,14 +30,14 @@ def events(
     """
     from adapters.cli.views.events_view import events_of
     from adapters.inventory.happened import happenings
-    from adapters.observe.round_file import read_rounds
+    from adapters.observe.round_file import whole_rounds
 
     path = record_path(rounds_path)
 
     def rows() -> Iterable[Happening]:
         found = [
             each
-            for each in happenings(read_rounds(path))
+            for each in happenings(whole_rounds(path))
             if (not names or not names_of(each.gang).isdisjoint(names))
             and (event is None or event.lower() == each.event.lower())
         ]

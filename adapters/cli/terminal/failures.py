@@ -41,8 +41,8 @@ _CORRECT_OBJECTS = (
     "correct the objects; docs/reference/dialects.md says what is read of them"
 )
 _OTHER_FOLDER = (
-    "name the folder that `phalanx replay` wrote; docs/reference/replay.md says what "
-    "is in it"
+    "name the folder that `phalanx replay` or `phalanx run --observe` wrote; "
+    "docs/reference/replay.md and docs/observing.md say what is in it"
 )
 _OTHER_STUDY = (
     "name the folder that `phalanx study policy` wrote; docs/reference/studies.md "

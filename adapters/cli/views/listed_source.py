@@ -218,12 +218,12 @@ def round_named(name: str, said: str | None) -> dict[str, Any]:
     """
     Find a recorded round; ``last`` is the newest.
     """
-    from adapters.observe.round_file import read_rounds
+    from adapters.observe.round_file import whole_rounds
 
     path = record_path(said)
     found: dict[str, Any] | None = None
     names: list[str] = []
-    for record in read_rounds(path):
+    for record in whole_rounds(path):
         names.append(str(record.get("name")))
         if name in {"last", names[-1]}:
             found = record

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 
+from adapters.cli.main import run
 from adapters.cli.views.record_views import recorded_gangs
 from adapters.loop.interfaces import Turn
 from adapters.observe.round_file import (
@@ -13,8 +14,10 @@ from adapters.observe.round_file import (
     RoundFile,
     numbered,
     read_rounds,
+    whole_rounds,
 )
 from adapters.observe.round_record import record_of
+from adapters.ui.record_frames import record_store
 from models.policy import Policy
 from models.receipt import Receipt
 from solver.round import decide
@@ -62,6 +65,31 @@ def test_rounds_are_read_in_the_order_they_were_written(tmp_path):
         RoundFile(path).append(record(f"r{number}"))
 
     assert ["r0", "r1", "r2", "r3", "r4"] == names(path)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"began": 5},
+        {"gangs": None},
+        {"gangs": {"items": [{"name": "a/b"}]}},
+        {"operations": [{"op": "Bind"}]},
+        {"heldBinds": "none"},
+    ],
+)
+def test_a_round_that_lacks_a_part_is_passed_over_wherever_rounds_are_shown(
+    tmp_path, capsys, odd
+):
+    path = tmp_path / "rounds.jsonl"
+    for name, more in (("good", {}), ("odd", odd)):
+        whole = record_of(turned(name=name), Policy(), "done")
+        RoundFile(path).append({**whole, **more})
+
+    assert ["good"] == [each["name"] for each in whole_rounds(path)]
+    assert 1 == len(record_store(path).lines()["rounds"])
+    assert 0 == run(["get", "gangs", "--round", "last", "--rounds", str(path)])
+    assert "default/starts" in capsys.readouterr().out
+    assert 0 == run(["get", "events", "--rounds", str(path)])
 
 
 def test_the_record_is_bounded_and_keeps_the_newest_rounds(tmp_path):

@@ -10,11 +10,13 @@ from adapters.observe.round_file import RoundFile
 
 
 def step(op, gang, result="done", **more):
-    return {"op": op, "gang": gang, "pod": f"{gang}-0", "result": result, **more}
+    pod = {"pod": f"{gang}-0", "node": "n0"}
+    return {"op": op, "gang": gang, **pod, "result": result, **more}
 
 
 def record(*operations, name="r1", outcome="done", states=None, ended=()):
-    items = [{"name": gang, "state": state} for gang, state in (states or {}).items()]
+    found = (states or {}).items()
+    items = [{"name": name, "queue": "q", "state": state} for name, state in found]
     return {
         "kind": "Round",
         "name": name,

@@ -162,8 +162,8 @@ def test_what_was_held_first_and_bound_later_is_shown_from_then_on(recorded):
 
 def test_without_a_record_it_is_said(tmp_path):
     path = tmp_path / "rounds.jsonl"
-    with pytest.raises(NoRecordError):
+    with pytest.raises(NoRecordError, match="there is no record of rounds at"):
         record_store(path)
     path.touch()
-    with pytest.raises(NoRecordError):
+    with pytest.raises(NoRecordError, match="holds no round"):
         record_store(path)
