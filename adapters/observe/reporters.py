@@ -11,7 +11,7 @@ from typing import Any
 
 from adapters.loop.interfaces import Reporter, Turn
 from adapters.machine.supervised import SupervisedThread
-from adapters.observe.round_file import MOST_OPERATIONS, RoundFile
+from adapters.observe.round_file import MOST_OPERATIONS, RoundFile, bound_in
 from adapters.observe.round_record import alive_in, head_of, held_binds, record_of
 from models.errors import PhalanxError, PlanRejectedError
 from models.plan import Plan
@@ -119,7 +119,7 @@ class RoundRecorder:
         self._kept: deque[str] = deque(maxlen=_REMEMBERED)
         self._promised: Turn | None = None
         self._before: Plan | None = None
-        self._ran: set[str] = set()
+        self._ran: set[str] | None = None
         self._held: list[dict[str, Any]] = []
         self._waiting: queue.Queue[Callable[[], None] | None] = queue.Queue()
         self.thread = SupervisedThread("record", self._run)
@@ -251,11 +251,10 @@ class RoundRecorder:
         One whose pods go first still ran; one that a plan made leave has to start anew.
         """
         run, there, leave = alive_in(turn)
-        ended = sorted(self._ran - there)
-        self._ran &= there
-        if outcome == "done":
-            self._ran = (self._ran | run) - leave
-        return ended
+        ran = bound_in(self._file.path) if self._ran is None else self._ran
+        stay = ran & there
+        self._ran = (stay | run) - leave if outcome == "done" else stay
+        return sorted(ran - there)
 
     def _end(
         self, outcome: str, why: str, name: str = "", nodes: int | None = None

@@ -8,6 +8,7 @@ by a crash is passed over.
 import json
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -210,6 +211,24 @@ def steps_of(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """
     yield from record.get("heldBinds", ())
     yield from record.get("operations", ())
+
+
+def bound_in(path: Path) -> set[str]:
+    """
+    Name the gangs that a record saw bound, and neither leave whole nor end.
+    """
+    pods: dict[str, str] = {}
+    with suppress(NoRecordError, OtherRecordError):
+        for record in whole_rounds(path):
+            ended = set(record.get("gangs", {}).get("ended", ()))
+            if ended:
+                pods = {pod: gang for pod, gang in pods.items() if gang not in ended}
+            for step in steps_of(record):
+                if step["result"] == "done" and step["op"] == "Bind":
+                    pods[step["pod"]] = step["gang"]
+                elif step["result"] == "done" and step["op"] in {"Evict", "Move"}:
+                    pods.pop(step["pod"], None)
+    return set(pods.values())
 
 
 def is_record(path: Path) -> bool:

@@ -118,6 +118,20 @@ def test_a_gang_that_a_plan_made_leave_does_not_end_while_it_waits(path):
     assert [] == [name for each in records for name in each["gangs"]["ended"]]
 
 
+def test_gangs_that_went_while_nobody_led_end_with_the_next_record(path):
+    loop = Kept(path, gang("short", leaf(minimum=1, gpus=8)))
+    loop.round(gang("long", leaf(minimum=1, gpus=8)))
+    loop.end()
+    after = Kept(path, gang("long", leaf(minimum=1, gpus=8, running=["n1"])))
+    after.rounds = 5
+    after.round()
+    after.end()
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+
+    assert ["default/short"] == records[-1]["gangs"]["ended"]
+    assert 300 == jobs(path)["short"].duration
+
+
 def test_a_gang_that_was_never_bound_does_not_end(path):
     loop = Kept(path, gang("refused", leaf(minimum=1, gpus=8)))
     loop.round(result="refused")
