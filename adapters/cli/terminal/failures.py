@@ -143,7 +143,7 @@ def _file_hint(message: str, context: typer.Context | None) -> str:
 
 
 def _unreachable(error: ClusterError) -> int:
-    todo = "check the kubeconfig, the network and the role"
+    todo = error.todo
     if isinstance(error, SnapshotRefusedError):
         note(f"error: no snapshot: {counted(len(error.problems), 'problem')}")
         _list(error.told)

@@ -5,6 +5,7 @@ A pause: while the settings or our own namespace say so, nothing is bound or evi
 import logging
 from collections.abc import Callable
 
+from adapters.kube.acting.permissions import PAUSING
 from adapters.kube.api.api_resources import Raw, Resource
 from adapters.kube.api.client import Transport
 from adapters.kube.api.errors import ClusterError, NotFoundError
@@ -29,6 +30,7 @@ READ_EVERY = 2.0
 Seconds after which the namespace is read again.
 """
 _log = logging.getLogger(__name__)
+_RULE = str(*PAUSING)
 
 
 def pause_of(raw: Raw) -> Waiting | None:
@@ -75,7 +77,7 @@ class Pause:
 
     def _read(self) -> Waiting | None:
         try:
-            return pause_of(self._transport.call("GET", self._path))
+            return pause_of(self._transport.call("GET", self._path, rule=_RULE))
         except NotFoundError:
             return None
         except (ClusterError, FieldError) as error:

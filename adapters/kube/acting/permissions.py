@@ -113,6 +113,8 @@ class RoleLacksError(ClusterError):
     Our role lacks rules; ``rules`` is what to add to it.
     """
 
+    todo = "grant what `phalanx config role` prints with the same settings"
+
     def __init__(self, rules: Iterable[str]) -> None:
         self.rules = tuple(rules)
         noun = "a rule" if len(self.rules) == 1 else f"{len(self.rules)} rules"

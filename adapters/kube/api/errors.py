@@ -11,8 +11,10 @@ _MOST_ALIKE = 3
 
 class ClusterError(PhalanxError):
     """
-    A cluster could not be read or written.
+    A cluster could not be read or written; ``todo`` is what to do about it.
     """
+
+    todo = "check the kubeconfig, the network and the role"
 
 
 class KubeconfigError(ClusterError):

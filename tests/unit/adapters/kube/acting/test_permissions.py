@@ -2,8 +2,10 @@ import threading
 
 import pytest
 
+from adapters.cli.terminal.failures import report
+from adapters.kube.acting.pause import Pause
 from adapters.kube.acting.permissions import ACTING, Permission, RoleLacksError, check
-from adapters.kube.api.errors import UnreachableError
+from adapters.kube.api.errors import ForbiddenError, UnreachableError
 
 PODS = Permission(group="", resource="pods", verb="list")
 OWN = Permission(group="", resource="configmaps", verb="get", own=True)
@@ -47,6 +49,20 @@ def test_missing_rules_are_named_in_their_own_order():
         check(server, [STATUS, OWN, PODS], "own")
 
     assert (str(STATUS), str(PODS)) == caught.value.rules
+
+
+def test_who_lacks_rules_is_told_what_prints_them(capsys):
+    assert 5 == report(RoleLacksError([str(PODS)]), "run")
+    assert "do: grant what `phalanx config role` prints" in capsys.readouterr().err
+
+
+def test_a_pause_that_must_not_be_read_names_the_rule_that_lacks(caplog):
+    class Forbids(Server):
+        def call(self, method, path, body=None, *, rule=""):
+            raise ForbiddenError(f"{method} {path}", "no", rule)
+
+    assert Pause(Forbids(), "own", lambda: 0.0)() is None
+    assert 'resources: ["namespaces"], verbs: ["get"]' in str(caplog.records[0].fields)
 
 
 def test_what_is_asked_says_where_it_has_to_hold():
