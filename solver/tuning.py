@@ -244,18 +244,9 @@ class Search:
     nearby: float = _is(
         0.2, "part", "of a share for starts kept as they are, at most", "rounds/1k"
     )
-    fine: float = _is(
-        0.4,
-        "part",
-        "of the gap that is tried for first: a tier locked short of its best makes "
-        "the next ones harder",
-        "rounds/trees",
-    )
+    fine: float = _is(0.4, "part", "of the gap that is tried for first", "rounds/trees")
     patience: tuple[float, float] = _is(
-        (0.5, 2.0),
-        "times",
-        "as long as it took to come near, for the best itself; last of starts",
-        "rounds/10k",
+        (0.5, 2.0), "times", "it took to come near, to go on; of starts", "rounds/10k"
     )
     least_patience: float = _is(
         0.2, "part", "of a share, for the same at least, in turns", "evict/mixed"
@@ -293,11 +284,18 @@ class Patterns:
         "quality/openb-plan",
     )
     shapes_per_unit: float = _is(
-        200_000.0,
+        1_000_000.0,
         "shapes",
         "looked at while filling, for one deterministic unit",
         "quality/openb-plan",
     )
+    many_shapes: int = _is(
+        32, "shapes", "of pods; with more, counts can seldom be packed", "rounds/odd"
+    )
+    most_cells: int = _is(
+        250_000, "nodes times shapes", "else filling takes too long", "rounds/10k"
+    )
+    most_patterns: int = _is(3000, "patterns", "the model chooses among", "rounds/odd")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from adapters.machine.threads import ThreadLanes
 from adapters.replay.engine import Clock, Timed
 from adapters.replay.world.world import Look
 from models.policy import Policy
-from solver import RoundMemo, decide_or_fall_back
+from solver import decide_or_fall_back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ def planner_of(strategy: Strategy, clock: Clock, *, timed: bool) -> Timed:
     timed
         Whether the policy limits the search in seconds, which needs the clock.
     """
-    known: dict[str, object] = {"strategy": strategy.decides, "memo": RoundMemo()}
+    known: dict[str, object] = {"strategy": strategy.decides}
     if timed:
         known |= {"clock": clock, "lanes": ThreadLanes()}
     full: Callable[..., object] = partial(decide_or_fall_back, **known)  # type: ignore[arg-type]

@@ -42,9 +42,10 @@ def columns_of(problem: Problem, shapes: Sequence[int]) -> list[int]:
     List what pods of some shapes take: GPUs for their parts, which follow from devices.
     """
     asked = np.flatnonzero(problem.shapes.requests[list(shapes)].any(axis=0))
-    room = problem.room.parts
-    assert room is not None
-    return sorted({room.gpu, *asked.tolist()} - {*room.columns})
+    parts = problem.room.parts
+    if parts is None:
+        return sorted({problem.room.resources.index(GPU), *asked.tolist()})
+    return sorted({parts.gpu, *asked.tolist()} - {*parts.columns})
 
 
 def equal_nodes(

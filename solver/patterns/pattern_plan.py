@@ -11,20 +11,19 @@ from collections.abc import Callable, Mapping, Sequence
 from solver.decode.deal_places import Slots, decode
 from solver.decode.wants import Value
 from solver.effort.budget import Budget
+from solver.effort.cp_sat import cp_model
 from solver.encode.devices.device_contents import has_many_contents
 from solver.encode.encoding import Encoding
 from solver.encode.variables import Linear, Var
+from solver.patterns.chosen_patterns import PatternChoice, contents_of
 from solver.patterns.content_weights import add_content_weights
 from solver.patterns.filled_node import columns_of, equal_nodes
+from solver.patterns.master import WHOLE, Master
+from solver.patterns.node_weights import add_missing
 from solver.patterns.pattern_sequences import Column, PatternSequences
-from solver.patterns.relaxation import relaxation
 from solver.place.draft import Draft
 from solver.score.tier import TierKey
 
-_WHOLE = 1e-6
-"""
-What is nearer to a whole number is one.
-"""
 _LIKELY = 0.3
 """
 A pattern that lies on so much of a node may be kept for one.
@@ -40,31 +39,59 @@ Where so many of the nodes that are left come out whole, none is kept for a part
 
 
 Ask = Callable[[Sequence[tuple[Var, int]]], Value | None]
+Solve = Callable[[cp_model.CpModel], Value | None]
 """
-Solves the model with some variables kept; none where nothing better is found.
+Solve the model with some variables kept, or with more to it; none where nothing better
+is found.
 """
 
 
 def may_be_filled(encoding: Encoding, key: TierKey) -> bool:
     """
-    Tell whether a tier counts starts, and contents are too many for the model to list.
+    Tell whether a tier counts starts that go wherever they have room.
 
     Patterns know nothing of who must be near whom.
     """
-    items = encoding.problem.shapes.items
+    problem = encoding.problem
+    items, most = problem.shapes.items, problem.tuning.patterns.most_cells
     if encoding.leaving is not None or encoding.classes.levels:
+        return False
+    if len(problem.room.nodes) * len(items) > most:
         return False
     if key.name not in {"entitled", "borrowing", "gpus"}:
         return False
-    return not any(item.tag or item.neighbours for item in items) and any(
+    return not any(item.tag or item.neighbours for item in items)
+
+
+def must_be_filled(encoding: Encoding, key: TierKey) -> bool:
+    """
+    Tell whether the model of places alone knows too little, or is too hard.
+
+    So it is where contents of devices are too many to list, and where a model that is
+    not small has many shapes: what it counts can seldom be packed.
+    """
+    if not may_be_filled(encoding, key):
+        return False
+    items, tuning = encoding.classes.items, encoding.problem.tuning
+    small = len(encoding.model.proto.variables) <= tuning.search.small_model
+    if not small and len(encoding.problem.shapes.items) > tuning.patterns.many_shapes:
+        return True
+    return any(
         has_many_contents(item.devices, sort)
-        for item in encoding.classes.items
+        for item in items
         if item.devices is not None
         for sort in range(len(item.devices.kind.sorts))
     )
 
 
-def filled(encoding: Encoding, row: Linear, budget: Budget, ask: Ask) -> Draft | None:
+def filled(
+    encoding: Encoding,
+    row: Linear,
+    budget: Budget,
+    ask: Ask,
+    solve: Solve,
+    draft: Draft,
+) -> Draft | None:
     """
     Give a draft of which patterns say what nodes hold, the model who starts there.
 
@@ -73,9 +100,13 @@ def filled(encoding: Encoding, row: Linear, budget: Budget, ask: Ask) -> Draft |
     if not row.variables:
         return None
     add_content_weights(encoding, row, budget)
-    slots = _PatternPlan(encoding, row, budget).run()
-    value = ask(_counts_of(encoding, slots))
-    return None if value is None else decode(encoding, value, budget, slots).draft
+    plan = _PatternPlan(encoding, row, budget)
+    plan.look()
+    if plan.has_parts:
+        value = ask(_counts_of(encoding, plan.by_rounding()))
+    else:
+        value = plan.chosen_by(solve, draft)
+    return None if value is None else decode(encoding, value, budget, plan.slots).draft
 
 
 def _counts_of(encoding: Encoding, slots: Slots) -> list[tuple[Var, int]]:
@@ -115,16 +146,30 @@ class _PatternPlan:
         self._held = [0] * len(problem.shapes.items)
         self._sequences = PatternSequences(self._equal, len(self._held), budget.seed)
 
-    def run(self) -> Slots:
+    @property
+    def has_parts(self) -> bool:
         """
-        Fill nodes and ask the master, until each node has its pattern.
+        Tell whether any pod takes part of a GPU, of which patterns see no prices.
+        """
+        return any(one.parts for one in self._equal)
+
+    def look(self) -> None:
+        """
+        Find patterns that serve, by what is wanted in the end.
         """
         target = [0] * len(self._held)
         for (shape, _), row in self._encoding.demand.sums.items():
             target[shape] += row.most
         self._fill(target)
-        amounts, target = self._master()
+        _, target = self._master()
         self._fill(target)
+        if not self.has_parts:
+            self._bound()
+
+    def by_rounding(self) -> Slots:
+        """
+        Keep what the master makes whole and fill the rest anew, until nodes are full.
+        """
         while any(self._left) and self._budget.left > 0:
             amounts, target = self._master()
             if not self._keep(amounts):
@@ -132,6 +177,33 @@ class _PatternPlan:
             pairs = zip(target, self._held, strict=True)
             self._fill([max(0, wanted - held) for wanted, held in pairs])
         return self.slots
+
+    def chosen_by(self, solve: Solve, draft: Draft) -> Value | None:
+        """
+        Let the model itself choose among patterns, from those of a draft on.
+        """
+        master = self._asked()
+        if not master.columns or not master.solve(self._budget):
+            return None
+        first = contents_of(self._encoding, self._equal, draft)
+        likely = master.likely(self._tuning.most_patterns)
+        choice = PatternChoice(self._encoding, self._left, likely, first)
+        value = solve(choice.model)
+        if value is not None:
+            for column, number in choice.numbers(value):
+                self._take(column, number)
+        return value
+
+    def _bound(self) -> None:
+        """
+        Learn patterns that were missing, and what all nodes hold at most.
+        """
+        master = self._asked()
+        found = add_missing(master, self._equal, self._budget)
+        if found is not None:
+            self._encoding.model.add(found[0].expression <= found[1])
+        for column in master.columns:
+            self._sequences.learn(column)
 
     def _fill(self, target: Sequence[int]) -> None:
         """
@@ -148,10 +220,10 @@ class _PatternPlan:
         """
         Keep what is whole, and of the rest the likely; say how many nodes that are.
         """
-        whole = {one: int(much + _WHOLE) for one, much in amounts.items()}
+        whole = {one: int(much + WHOLE) for one, much in amounts.items()}
         taken = sum([self._take(one, number) for one, number in whole.items()])
         parts = [(much - whole[one], one) for one, much in amounts.items()]
-        parts = sorted((-much, one) for much, one in parts if much > _WHOLE)
+        parts = sorted((-much, one) for much, one in parts if much > WHOLE)
         if taken < _MANY * sum(self._left):
             for much, one in parts[: max(1, len(parts) // _PART)]:
                 if -much > _LIKELY or not taken:
@@ -177,29 +249,14 @@ class _PatternPlan:
         """
         Ask how many nodes should hold each pattern, and how many pods are wanted then.
         """
-        encoding = self._encoding
-        places = {variable.index for variable in encoding.capacity.loose.values()}
-        program, found = relaxation(encoding.model, self._goal, places)
-        rows = {}
-        for (shape, _), wanted in encoding.demand.sums.items():
-            rows[shape] = program.row(self._held[shape] - wanted.constant)
-            for index, number in wanted.by_index().items():
-                program.set(rows[shape], found[index], number)
-        of_equal = [program.row(left) for left in self._left]
-        columns = {}
-        for at, pattern in self._sequences.columns:
-            if self._left[at]:
-                pods = ((rows[x], -float(n)) for x, n in pattern if x in rows)
-                entries = [(of_equal[at], 1.0), *pods]
-                columns[at, pattern] = program.column(0.0, entries)
-        tuning = encoding.problem.tuning.search
-        self._budget.charge(program.size / tuning.rows_per_unit)
-        target = [0] * len(self._held)
-        if not columns or not program.solve():
-            return {}, target
-        for (shape, _), wanted in encoding.demand.sums.items():
-            pairs = wanted.by_index().items()
-            pods_wanted = sum(program.amount(found[at]) * n for at, n in pairs)
-            target[shape] = int(pods_wanted + 1 - _WHOLE)
-        amounts = {one: program.amount(at) for one, at in columns.items()}
-        return {one: much for one, much in amounts.items() if much > _WHOLE}, target
+        master = self._asked()
+        if not master.columns or not master.solve(self._budget):
+            return {}, [0] * len(self._held)
+        return master.amounts(), master.target()
+
+    def _asked(self) -> Master:
+        master = Master(self._encoding, self._goal, self._held, self._left)
+        for column in self._sequences.columns:
+            if self._left[column[0]]:
+                master.add(column)
+        return master

@@ -79,6 +79,18 @@ class PatternSequences:
         missed = np.array(left) / np.maximum(asked, 1)
         self._price = _KEPT * self._price + (1 - _KEPT) * (1 + _MISSED * missed)
 
+    def learn(self, column: Column) -> None:
+        """
+        Take in a pattern from elsewhere, if a node can hold it.
+        """
+        equal, pattern = self.equal[column[0]], column[1]
+        left = [*equal.room]
+        for shape, number in pattern:
+            for at, asked in equal.asks[shape]:
+                left[at] -= asked * number
+        if min(left) >= 0 and holds(equal, pattern):
+            self.columns[column] = None
+
     def _in_turn(self) -> list[int]:
         """
         Take those nodes first that have least beside what they have most of.

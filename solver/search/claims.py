@@ -7,7 +7,7 @@ variables that no answer tells, it is left to the search that decodes each answe
 
 from solver.decode.deal_places import Slots, decode, pack_all
 from solver.encode.variables import Linear
-from solver.patterns.pattern_plan import may_be_filled
+from solver.patterns.pattern_plan import must_be_filled
 from solver.place.complete import complete
 from solver.score.tier import tier_of
 from solver.score.tiers import is_better, score
@@ -47,10 +47,11 @@ class ClaimedTiers:
             if self.budget.left <= 0:
                 return at
             row = self.model.ready(at, held.values)
-            small = best.problem.tuning.search.small_model
-            if self.model.size.variables <= small:
+            tuning = best.problem.tuning.search
+            if self.model.size.variables <= tuning.small_model:
                 return at
-            if may_be_filled(self.model.encoding, best.keys[at]):
+            encoding = self.model.encoding
+            if must_be_filled(encoding, best.keys[at]):
                 return at
             if held.answer is not None and not self._tells(at, row):
                 return at

@@ -4,10 +4,13 @@ The questions of a search: how much of one tier there is, beside all earlier one
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from solver.decode.wants import Value
 from solver.effort.budget import Budget
+from solver.effort.cp_sat import cp_model
 from solver.encode.variables import Linear, Var
+from solver.patterns.pattern_plan import Ask, Solve
 from solver.score.tier import tier_of
 from solver.search.attempts import Attempts
 from solver.search.best_so_far import BestSoFar
@@ -106,11 +109,37 @@ class Questions:
         """
         Solve the model for one tier with some variables kept; none if none is better.
         """
-        best, model = self.best, self.model
-        goal = self.goal(at, best.values[at])
-        model.aim(row, goal.direction, InHand([*best.values], best.draft))
+        self.aim(at, row)
+        goal, model = self.goal(at, self.best.values[at]), self.model
         answer = self.attempts.nearby(model.encoding.model, kept, goal, share)
         return None if answer is None else answer.value
+
+    def of_patterns(self, at: int, row: Linear, share: float) -> tuple[Ask, Solve]:
+        """
+        Give what is asked where whole nodes are chosen, from the best draft on.
+        """
+        self.aim(at, row)
+        return partial(self.beside, at, row, share), partial(self.among, at, share)
+
+    def aim(self, at: int, row: Linear) -> None:
+        """
+        Make a tier the model's objective, and the best draft its hint.
+        """
+        best = self.best
+        held = InHand([*best.values], best.draft)
+        self.model.aim(row, best.keys[at].direction, held)
+
+    def among(self, at: int, share: float, model: cp_model.CpModel) -> Value | None:
+        """
+        Solve what has more to it than the model for one tier; none if none is better.
+
+        Its bound is none of the tier's.
+        """
+        goal = self.goal(at, self.best.values[at])
+        answer = self.attempts.at_once(model, goal, share)[1]
+        if answer is None or not goal.is_better(answer.claim, goal.value):
+            return None
+        return answer.value
 
     def _answer(
         self, model: Model, at: int, goal: Goal, share: float, held: InHand

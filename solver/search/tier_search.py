@@ -5,7 +5,6 @@ In a step with evictions that is so of its tiers only, and who leaves is open, t
 """
 
 from collections import Counter
-from functools import partial
 
 from models.plan import ModelSize
 from solver.decode.place_relaxed import deal
@@ -14,7 +13,7 @@ from solver.effort.budget import Budget, Stopwatch
 from solver.encode.without_topology import has_many_domains, without_topology
 from solver.evict.lose_less import losing_less
 from solver.evict.open_step import Opened
-from solver.patterns.pattern_plan import filled, may_be_filled
+from solver.patterns.pattern_plan import filled, may_be_filled, must_be_filled
 from solver.place.complete import complete
 from solver.place.draft import Draft
 from solver.problem.problem import Problem
@@ -60,9 +59,8 @@ class TierSearch:
         if opened is None and has_many_domains(problem, self.model.levels):
             self.relaxed = Model(without_topology(problem), self.keys)
         attempts = Attempts(budget, self.tuning, **kind)
-        self.questions = Questions(
-            self.best, budget, attempts, self.model, self.relaxed
-        )
+        models = self.model, self.relaxed
+        self.questions = Questions(self.best, budget, attempts, *models)
 
     def all_tiers(self) -> None:
         """
@@ -142,33 +140,36 @@ class TierSearch:
             self.relaxed, at, share
         ):
             return
-        by_patterns = self._fill_by_patterns(at, share)
+        filled = must_be_filled(self.model.encoding, self.keys[at])
+        by_patterns = filled and self._fill_by_patterns(at, share)
         for _ in range(self.tuning.most_refinements):
             answer = self.questions.ask(self.model, at, share)
-            if answer is None or self.budget.left <= 0:
-                return
-            if by_patterns and self.questions.is_closed(at):
+            is_closed = by_patterns and self.questions.is_closed(at)
+            if answer is None or self.budget.left <= 0 or is_closed:
                 return
             unpacked = self._take(at, answer)
             if self.questions.is_closed(at) or not unpacked or self.budget.left <= end:
                 return
+            by_patterns = not filled and self._fill_by_patterns(at, share)
+            filled = True
+            if by_patterns:
+                continue
             if not self.model.refine(unpacked):
                 return
-            size = self.model.size
-            rows = size.variables + size.constraints
+            rows = self.model.size.variables + self.model.size.constraints
             self.budget.charge(rows / self.tuning.rows_per_unit)
 
     def _fill_by_patterns(self, at: int, share: float) -> bool:
         """
         Choose what whole nodes hold together; say whether that gave a better draft.
         """
-        encoding, questions = self.model.encoding, self.questions
+        encoding = self.model.encoding
         if self.opened is not None or not may_be_filled(encoding, self.keys[at]):
             return False
         row = self.model.ready(at, self.best.values)
         self.watch.lap("build")
-        ask = partial(questions.beside, at, row, share)
-        draft = filled(encoding, row, self.budget, ask)
+        asks = self.questions.of_patterns(at, row, share)
+        draft = filled(encoding, row, self.budget, *asks, self.best.draft)
         self.watch.lap("search")
         return draft is not None and self._keep(at, draft)
 
@@ -201,9 +202,8 @@ class TierSearch:
         """
         Decode an answer and keep it where it is better than the best so far.
         """
-        draft, unpacked = read(
-            self.model.encoding, answer.value, self.budget, self.opened
-        )
+        encoding = self.model.encoding
+        draft, unpacked = read(encoding, answer.value, self.budget, self.opened)
         if draft is not None:
             self._keep(at, draft)
         if draft is not None and self.keys[at].name not in LOSSES:

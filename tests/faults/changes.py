@@ -4,7 +4,7 @@ What several faults are made of: records seen otherwise than they are.
 
 from dataclasses import replace
 
-from tests.faults.switch import Change, Switch, always, saying, switch
+from tests.faults.switch import Change, Switch, always, both, saying, switch
 
 
 def tree_nodes(**changes: Change) -> Change:
@@ -79,4 +79,10 @@ def _only_first_in_row(old):
 FIRST_CHILDREN_BY_HAND = switch(
     "solver.place.place_gang:_Row.__init__", _only_first_in_row
 )
-NO_REPAIR = switch("solver.search.tier_model:Model.refine", always(value=False))
+NO_PATTERNS = both(
+    switch("solver.patterns.pattern_plan:may_be_filled", always(value=False)),
+    switch("solver.search.tier_search:may_be_filled", always(value=False)),
+)
+NO_REPAIR = both(
+    switch("solver.search.tier_model:Model.refine", always(value=False)), NO_PATTERNS
+)

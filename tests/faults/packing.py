@@ -2,7 +2,7 @@
 Faults of packing: classes of nodes, and counts that no packing holds.
 """
 
-from tests.faults.changes import NO_REPAIR
+from tests.faults.changes import NO_PATTERNS, NO_REPAIR
 from tests.faults.fault import Fault
 from tests.faults.switch import always, both, number, switch
 
@@ -31,6 +31,12 @@ FAULTS: tuple[Fault, ...] = (
             NO_REPAIR,
         ),
         ("packing/nodes-of-five-hold-no-fifth-pair",),
+    ),
+    Fault(
+        "no-patterns",
+        "nobody chooses what whole nodes hold",
+        NO_PATTERNS,
+        ("packing/what-whole-nodes-hold-is-chosen-together",),
     ),
     Fault(
         "classes-of-unlike-nodes",
