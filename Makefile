@@ -29,7 +29,7 @@ setup: .venv/.command ## make .venv/ with all requirements and the command
 demo: setup ## run one round where greedy starts less than the solver
 	$(BIN)/phalanx plan scenarios/demo/fragmented.yaml --diff greedy
 
-test: setup ## run the tests, in four or five minutes on two processors
+test: setup ## run the tests, in three minutes on two processors
 	$(PYTEST) $(PARALLEL) -m "not slow and not cluster"
 
 # Of random cases a day draws some, and whoever asks for all of the tests gets all.

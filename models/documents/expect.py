@@ -49,11 +49,11 @@ class Expect(BaseModel):
         """
         Give what is expected of one strategy: greedy's own words come first.
 
-        Greedy proves nothing.
+        What is proven is expected of the solver only, if greedy's do not say it.
         """
         if strategy != "greedy":
             return self
-        ours = self.model_dump(exclude={"greedy", "proven"})
+        ours = self.model_dump(exclude={"greedy"}) | {"proven": None}
         if self.greedy is None:
             return type(self).model_validate(ours)
         theirs = self.greedy.model_dump(exclude={"greedy"}, exclude_unset=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.resources import GPU
 from solver.devices.packing_items import Bin, fullest, put
 from solver.devices.part_places import NodeDevices, PartItem
 from solver.encode.devices.device_contents import class_devices
@@ -41,11 +40,13 @@ def columns_of(problem: Problem, shapes: Sequence[int]) -> list[int]:
     """
     List what pods of some shapes take: GPUs for their parts, which follow from devices.
     """
-    asked = np.flatnonzero(problem.shapes.requests[list(shapes)].any(axis=0))
+    asked = {
+        *np.flatnonzero(problem.shapes.requests[list(shapes)].any(axis=0)).tolist()
+    }
     parts = problem.room.parts
-    if parts is None:
-        return sorted({problem.room.resources.index(GPU), *asked.tolist()})
-    return sorted({parts.gpu, *asked.tolist()} - {*parts.columns})
+    if parts is not None:
+        asked = asked - {*parts.columns} | {parts.gpu}
+    return sorted(asked)
 
 
 def equal_nodes(
@@ -66,7 +67,7 @@ def equal_nodes(
     for node in item.nodes:
         left = problem.room.now[node, columns].clip(min=0).tolist()
         found.setdefault(tuple(left), []).append(node)
-    gpu = columns.index(problem.room.resources.index(GPU))
+    gpu = columns.index(problem.room.parts.gpu) if problem.room.parts else -1
     kind = None if devices is None else devices.kind
     return [
         EqualNodes(

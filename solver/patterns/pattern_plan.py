@@ -56,7 +56,7 @@ def may_be_filled(encoding: Encoding, key: TierKey) -> bool:
     items, most = problem.shapes.items, problem.tuning.patterns.most_cells
     if encoding.leaving is not None or encoding.classes.levels:
         return False
-    if len(problem.room.nodes) * len(items) > most:
+    if len(problem.room.nodes) * len(items) > most or not problem.shapes.requests.any():
         return False
     if key.name not in {"entitled", "borrowing", "gpus"}:
         return False
@@ -97,7 +97,7 @@ def filled(
 
     The model learns the weights of parts for its bound.
     """
-    if not row.variables:
+    if not (row.variables and encoding.capacity.loose):
         return None
     add_content_weights(encoding, row, budget)
     plan = _PatternPlan(encoding, row, budget)

@@ -5,11 +5,10 @@ A pause: while the settings or our own namespace say so, nothing is bound or evi
 import logging
 from collections.abc import Callable
 
-from adapters.kube.acting.permissions import PAUSING
 from adapters.kube.api.api_resources import Raw, Resource
 from adapters.kube.api.client import Transport
 from adapters.kube.api.errors import ClusterError, NotFoundError
-from adapters.kube.api.paths import path_of
+from adapters.kube.api.paths import path_of, rule_of
 from adapters.kube.gangs.holds import said
 from adapters.kube.objects.fields import FieldError, mapping, texts
 from models.why.reasons import Reason, Waiting
@@ -30,7 +29,6 @@ READ_EVERY = 2.0
 Seconds after which the namespace is read again.
 """
 _log = logging.getLogger(__name__)
-_RULE = str(*PAUSING)
 
 
 def pause_of(raw: Raw) -> Waiting | None:
@@ -58,6 +56,7 @@ class Pause:
     ) -> None:
         self._transport = transport
         self._path = path_of(NAMESPACES, name=namespace)
+        self._rule = rule_of(NAMESPACES, "get")
         self._clock = clock
         self._setting = setting
         self._known: Waiting | None = None
@@ -77,7 +76,7 @@ class Pause:
 
     def _read(self) -> Waiting | None:
         try:
-            return pause_of(self._transport.call("GET", self._path, rule=_RULE))
+            return pause_of(self._transport.call("GET", self._path, rule=self._rule))
         except NotFoundError:
             return None
         except (ClusterError, FieldError) as error:

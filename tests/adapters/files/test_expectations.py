@@ -273,3 +273,10 @@ def test_nothing_is_asked_of_greedys_proofs():
     )
 
     assert not differences(Expect(proven=True), SNAPSHOT, greedy)
+
+
+@pytest.mark.parametrize("said", [True, False])
+def test_of_greedys_proofs_is_asked_what_its_own_words_say(said):
+    expected = Expect.model_validate({"proven": True, "greedy": {"proven": said}})
+
+    assert said is expected.of("greedy").proven

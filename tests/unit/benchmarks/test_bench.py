@@ -53,6 +53,7 @@ ROWS = {
     "rounds/claims",
     "rounds/crowd",
     "rounds/evicting",
+    "rounds/odd",
     "rounds/parts",
     "rounds/parts-2k",
     "rounds/racks",
