@@ -104,30 +104,23 @@ class Questions:
         return None
 
     def beside(
-        self, at: int, row: Linear, share: float, kept: Sequence[tuple[Var, int]]
+        self, at: int, share: float, kept: Sequence[tuple[Var, int]]
     ) -> Value | None:
         """
         Solve the model for one tier with some variables kept; none if none is better.
         """
-        self.aim(at, row)
-        goal, model = self.goal(at, self.best.values[at]), self.model
-        answer = self.attempts.nearby(model.encoding.model, kept, goal, share)
+        goal, model = self.goal(at, self.best.values[at]), self.model.encoding.model
+        answer = self.attempts.nearby(model, kept, goal, share)
         return None if answer is None else answer.value
 
     def of_patterns(self, at: int, row: Linear, share: float) -> tuple[Ask, Solve]:
         """
         Give what is asked where whole nodes are chosen, from the best draft on.
         """
-        self.aim(at, row)
-        return partial(self.beside, at, row, share), partial(self.among, at, share)
-
-    def aim(self, at: int, row: Linear) -> None:
-        """
-        Make a tier the model's objective, and the best draft its hint.
-        """
         best = self.best
         held = InHand([*best.values], best.draft)
         self.model.aim(row, best.keys[at].direction, held)
+        return partial(self.beside, at, share), partial(self.among, at, share)
 
     def among(self, at: int, share: float, model: cp_model.CpModel) -> Value | None:
         """

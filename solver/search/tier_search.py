@@ -140,8 +140,8 @@ class TierSearch:
             self.relaxed, at, share
         ):
             return
-        filled = must_be_filled(self.model.encoding, self.keys[at])
-        by_patterns = filled and self._fill_by_patterns(at, share)
+        tried = must_be_filled(self.model.encoding, self.keys[at])
+        by_patterns = tried and self._fill_by_patterns(at, share)
         for _ in range(self.tuning.most_refinements):
             answer = self.questions.ask(self.model, at, share)
             is_closed = by_patterns and self.questions.is_closed(at)
@@ -150,8 +150,8 @@ class TierSearch:
             unpacked = self._take(at, answer)
             if self.questions.is_closed(at) or not unpacked or self.budget.left <= end:
                 return
-            by_patterns = not filled and self._fill_by_patterns(at, share)
-            filled = True
+            by_patterns = not tried and self._fill_by_patterns(at, share)
+            tried = True
             if by_patterns:
                 continue
             if not self.model.refine(unpacked):
