@@ -10,6 +10,18 @@ from typing import Any
 _DONE = {"Bind": "Bound", "Evict": "Evicted", "Move": "Moved"}
 _FAILED = {"Bind": "BindFailed", "Evict": "EvictionFailed", "Move": "EvictionFailed"}
 _GREW = {"Starting": "Started", "Growing": "Grew"}
+OUTCOMES = "done", "dropped", "rejected", "failed"
+"""
+What comes of a round that is recorded.
+"""
+EVENTS = (
+    *("Begun", *_GREW.values(), *_DONE.values()),
+    *(*dict.fromkeys(_FAILED.values()), "Ended"),
+    *(f"Round{word.capitalize()}" for word in (*OUTCOMES[1:], "skipped")),
+)
+"""
+What happens to gangs, and to rounds without effect.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,6 +54,18 @@ def _reason(said: str | None) -> str | None:
     return _known(said, "reason", [reason.value for reason in Reason])
 
 
+def _outcome(said: str | None) -> str | None:
+    from adapters.inventory.happened import OUTCOMES
+
+    return _known(said, "outcome", OUTCOMES)
+
+
+def _event(said: str | None) -> str | None:
+    from adapters.inventory.happened import EVENTS
+
+    return _known(said, "event", EVENTS)
+
+
 Names = Annotated[
     list[str] | None,
     typer.Argument(
@@ -107,12 +119,20 @@ Reason = Annotated[
 Outcome = Annotated[
     str | None,
     typer.Option(
-        "--outcome", metavar="WORD", help="List only rounds with this outcome."
+        "--outcome",
+        metavar="WORD",
+        help="List only rounds with this outcome.",
+        callback=_outcome,
     ),
 ]
 Event = Annotated[
     str | None,
-    typer.Option("--event", metavar="WORD", help="List only events of this kind."),
+    typer.Option(
+        "--event",
+        metavar="WORD",
+        help="List only events of this kind.",
+        callback=_event,
+    ),
 ]
 Watch = Annotated[
     bool, typer.Option("-w", "--watch", help="Print what changes, until interrupted.")
@@ -128,7 +148,7 @@ NoHeaders = Annotated[
 ]
 Most = Annotated[
     int | None,
-    typer.Option("--last", min=1, metavar="N", help="Only the newest N rounds."),
+    typer.Option("--last", min=1, metavar="N", help="List only the newest N."),
 ]
 GangNamespace = Annotated[
     str | None,

@@ -3,9 +3,13 @@ What happened to gangs is told from the record of rounds.
 """
 
 import json
+import re
+from pathlib import Path
+
+import pytest
 
 from adapters.cli.main import run
-from adapters.inventory.happened import happenings
+from adapters.inventory.happened import EVENTS, happenings
 from adapters.observe.round_file import RoundFile
 
 
@@ -85,3 +89,30 @@ def test_events_are_listed_by_gang_and_kind(tmp_path, capsys):
     assert ("Evicted", "r1") == (row["event"], row["round"])
     assert 0 == run([*words, "--event", "started"])
     assert "1 event in" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["events", "--event", "evict"], "did you mean Evicted?"),
+        (["rounds", "--outcome", "finished"], "there is done, dropped"),
+    ],
+)
+def test_a_word_that_no_event_or_round_can_have_is_refused(
+    words, said, tmp_path, capsys
+):
+    RoundFile(tmp_path / "rounds.jsonl").append(BUSY)
+
+    assert 2 == run(["get", *words, "--rounds", str(tmp_path)])
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_each_event_of_the_page_can_be_asked_for():
+    page = Path(__file__).parents[4] / "docs" / "reference" / "command.md"
+    (line,) = [
+        line
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if line.startswith("`phalanx get events` reads")
+    ]
+
+    assert set(EVENTS) <= set(re.findall(r"`(\w+)`", line))
