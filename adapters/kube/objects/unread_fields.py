@@ -103,6 +103,36 @@ WORDS: tuple[UnreadWord, ...] = (
 Words of pods; `docs/reference/dialects.md` lists them.
 """
 
+_LABEL, _ANNOTATION = "a label", "an annotation"
+_LIGHT = "pod-group.scheduling.sigs.k8s.io"
+_GANG = "gang.scheduling.koordinator.sh"
+PLACES: Mapping[str, str] = {
+    **dict.fromkeys(
+        (
+            "scheduling.x-k8s.io/pod-group",
+            _LIGHT,
+            f"{_LIGHT}/name",
+            f"{_LIGHT}/min-available",
+            f"{_KUEUE}/pod-group-name",
+        ),
+        _LABEL,
+    ),
+    **dict.fromkeys(
+        (
+            f"{_GANG}/name",
+            f"{_GANG}/min-available",
+            "scheduling.k8s.io/group-name",
+            "scheduling.volcano.sh/group-name",
+            "pod-group-name",
+            f"{_KUEUE}/pod-group-total-count",
+        ),
+        _ANNOTATION,
+    ),
+}
+"""
+Words that make gangs of pods, and where they are read: nobody reads them elsewhere.
+"""
+
 FIELDS: Mapping[str, str] = {
     "workloadRef": "gangs of scheduling.k8s.io/v1alpha1",
 }
@@ -138,6 +168,9 @@ KINDS: Mapping[tuple[str, str], str] = {
     ("serving.kserve.io/*", "LLMInferenceService"): "pods",
     ("nvidia.com/*", "DynamoGraphDeployment"): "gangs",
     ("apps.nvidia.com/*", "NIMService"): "pods",
+    ("flink.apache.org/*", "FlinkDeployment"): "pods",
+    ("tekton.dev/*", "TaskRun"): "pods",
+    ("tekton.dev/*", "PipelineRun"): "pods",
 }
 """
 What kinds of objects that are not read mean, by API version (any with ``*``) and kind.
@@ -210,6 +243,7 @@ def unread_words(
     fields = tuple(f"spec.{key}" for key in FIELDS if spec.get(key))
     if spec.get("preemptionPolicy") == "Never":
         fields = (*fields, NEVER)
+    fields = (*fields, *_elsewhere(labels, annotations))
     if _WORDS.keys().isdisjoint(labels) and _WORDS.keys().isdisjoint(annotations):
         return fields
     words = (
@@ -218,6 +252,21 @@ def unread_words(
         if (key in labels or key in annotations) and word.grouped not in annotations
     )
     return (*fields, *words)
+
+
+def _elsewhere(
+    labels: Mapping[str, str], annotations: Mapping[str, str]
+) -> Iterator[str]:
+    """
+    Name the words that stand where nobody reads them, and nowhere else.
+    """
+    for here, right, there in (
+        (annotations, labels, _ANNOTATION),
+        (labels, annotations, _LABEL),
+    ):
+        for key in sorted(PLACES.keys() & here.keys()):
+            if PLACES[key] != there and key not in right:
+                yield f"{key} as {there}"
 
 
 def why_waiting(
