@@ -30,6 +30,7 @@ from adapters.kube.gangs.summary import Summary
 from adapters.kube.gangs.workloads.made_up import made_up
 from adapters.kube.gangs.workloads.made_up_groups import with_groups
 from adapters.kube.gangs.workloads.passed_over import said_of
+from adapters.kube.gangs.workloads.ray_jobs import with_clusters
 from adapters.kube.objects.fields import FieldError
 from adapters.kube.objects.node_pool import WHOLE, NodePool
 from adapters.kube.objects.node_record import NodeRecord, node_record
@@ -78,6 +79,7 @@ def snapshot_of(
     faults: list[str] = []
     nodes: list[NodeRecord] = []
     pods = _read(reducer, objects.of("", "Pod"), faults)
+    objects = with_clusters(objects)
     made = made_up(objects, pods)
     objects = with_groups(objects, made.groups)
     pods += _read(reducer, made.pods, faults)

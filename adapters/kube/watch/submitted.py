@@ -12,6 +12,7 @@ from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.gangs.workloads.made_up import made_up
 from adapters.kube.gangs.workloads.made_up_groups import with_groups
+from adapters.kube.gangs.workloads.ray_jobs import with_clusters
 from adapters.kube.objects.fields import FieldError, mapping
 from adapters.kube.objects.node_record import NodeRecord, node_record
 from adapters.kube.objects.object_names import described
@@ -38,6 +39,7 @@ def submitted(view: View, manifests: Objects, warnings: list[str]) -> View:
             f"{', '.join(there[:_MOST_NAMED])}{more}"
         )
     pods = list(_pods(new.by_kind.get(_POD, ()), warnings))
+    new = with_clusters(new)
     made = made_up(new, pods)
     pods += _pods(made.pods, warnings)
     warnings += made.warnings

@@ -30,7 +30,7 @@ def without_pods(objects: Objects, pods: Iterable[PodRecord]) -> Workloads:
         for (group, kind), raws in objects.by_kind.items()
         if (group, kind) in _WATCHED
         for namespace, name, raw in named(raws)
-        if _wants_pods(raw, BY_OWNER.get((group, kind)))
+        if wants_pods(raw, BY_OWNER.get((group, kind)))
     }
     if not wanted:
         return {}
@@ -62,7 +62,7 @@ def passed_by(objects: Objects) -> Mapping[str, Sequence[str]]:
     return found
 
 
-def _wants_pods(raw: Raw, rule: Workload | None) -> bool:
+def wants_pods(raw: Raw, rule: Workload | None) -> bool:
     """
     Tell a workload that is its own and neither at its end, nor held, nor empty.
     """

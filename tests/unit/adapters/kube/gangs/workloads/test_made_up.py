@@ -88,6 +88,10 @@ CASES = {
         owner("ray.io/v1", "RayCluster", **RAY),
         {"head": 1, "small-gpu": 2},
     ),
+    "RayJob": (
+        owner("ray.io/v1", "RayJob", rayClusterSpec=RAY),
+        {"head": 1, "small-gpu": 2},
+    ),
     "Job of Volcano": (
         owner("batch.volcano.sh/v1alpha1", "Job", tasks=TASKS),
         {"ps": 1, "worker": 2},
@@ -104,9 +108,9 @@ CASES = {
         for kind, (prefix, numbers, sizes) in KUBEFLOW.items()
     },
 }
-UNMADE = {"RayJob", "SparkApplication"}
+UNMADE = {"SparkApplication"}
 """
-Kinds whose pods are not made up: another object makes them, or no template says them.
+Kinds whose pods are not made up: no template says them.
 """
 
 
@@ -462,3 +466,35 @@ def test_a_group_without_room_for_its_leader_is_named_with_the_field():
 
     assert () == found.gangs
     assert "leaderWorkerTemplate.size: 0 is too few" in str(found.warnings)
+
+
+RAY_JOB = owner("ray.io/v1", "RayJob", rayClusterSpec=RAY)
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (
+            {**RAY_JOB, "spec": {**RAY_JOB["spec"], "suspend": True}},
+            "suspended, so no pods are made up: RayJob ml/train",
+        ),
+        (
+            owner("ray.io/v1", "RayJob", clusterSelector={"ray.io/cluster": "c"}),
+            "no pods are there of RayJob ml/train",
+        ),
+    ],
+)
+def test_a_ray_job_that_makes_no_cluster_is_named(raw, said):
+    made = assembled(node(), raw).snapshot
+
+    assert () == made.gangs
+    assert any(said in each for each in made.warnings)
+
+
+def test_a_ray_job_whose_cluster_is_there_gets_no_second_one():
+    cluster = owner("ray.io/v1", "RayCluster", **RAY)
+    there = {**RAY_JOB, "status": {"rayClusterName": "train"}}
+    (gang,) = assembled(node(), there, cluster).snapshot.gangs
+
+    assert 3 == sum(len(leaf.pods) for leaf in pod_sets(gang.tree))
+    assert () == assembled(node(), there).snapshot.gangs
