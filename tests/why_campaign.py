@@ -81,7 +81,7 @@ def _complaints(kind: str, case: str, seed: int, *, hasty: bool) -> Iterator[str
     if kind == "starts":
         yield from problems_of_starts(snapshot, planned, plan)
         return
-    asked = RoundAsked(snapshot, policy, plan)
+    asked = RoundAsked(snapshot, policy, plan, besides=frozenset(Verdict))
     waits = [line.name for line in plan.gangs if line.state == "Waiting"]
     if kind == "remedies":
         for name in waits[seed % len(waits) :][:1] if waits else ():

@@ -37,7 +37,6 @@ from solver.explain.room_now import matching, places, strain
 from solver.place.draft import Draft
 from solver.problem.leaving_pods import Exit
 from solver.problem.problem import Problem, Step, Unit
-from solver.problem.running_gangs import Runners
 from solver.problem.when_empty.never_starts import needed
 from solver.score.gpu_sums import may_be_entitled
 
@@ -223,12 +222,7 @@ def without_protection(problem: Problem) -> Problem:
     tree = problem.queues
     waits = {state.gang.queue for unit in problem.units for state in unit.states}
     mine = {name for queue in waits for name in tree.path(queue)}
-    snapshot = problem.snapshot
-    gangs = tuple(
-        gang if gang.preemptible else replace(gang, preemptible=True)
-        for gang in snapshot.gangs
-    )
-    bare = replace(snapshot, gangs=gangs, budgets=(), unchanged_for=None)
+    runners = problem.runners.unprotected
     queues = {}
     for at, queue in tree.queues.items():
         passed = {r for r in queue.resources if at not in mine and tree.is_over(at, r)}
@@ -239,11 +233,11 @@ def without_protection(problem: Problem) -> Problem:
     evict = protecting_nobody(problem.policy.evict)
     return replace(
         problem,
-        snapshot=bare,
+        snapshot=runners.snapshot,
         policy=problem.policy.model_copy(update={"evict": evict}),
         queues=replace(tree, queues=queues),
-        runners=Runners(bare, problem.room.index, problem.values),
-        gangs={**problem.gangs, **{gang.key: gang for gang in gangs}},
+        runners=runners,
+        gangs={**problem.gangs, **{gang.key: gang for gang in runners.snapshot.gangs}},
     )
 
 

@@ -5,6 +5,7 @@ Runners: all preemptible gangs that run, read once for all who ask who may leave
 from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from functools import cached_property
 
 from models.gangs import (
@@ -77,6 +78,16 @@ class Runners:
         more = [x for x in self.all[1] if nodes >= {at(p.node or "") for _, p in x[1]}]
         some.all = singles, more
         return some
+
+    @cached_property
+    def unprotected(self) -> "Runners":
+        """
+        See all gangs as preemptible, in no budget.
+        """
+        had = self.snapshot
+        free = (x if x.preemptible else replace(x, preemptible=True) for x in had.gangs)
+        bare = replace(had, gangs=tuple(free), budgets=(), unchanged_for=None)
+        return Runners(bare, self.index, self.values)
 
     def number_of(self, requests: Resources) -> int:
         """

@@ -53,13 +53,13 @@ def why_all_wait(
     of them are done, of how many.
     """
     names = [x.name for x in plan.gangs if x.state == "Waiting" and wanted(x.name)]
-    asked = RoundAsked(snapshot, policy, plan, UNITS / max(1, len(names)))
+    each = UNITS / max(1, len(names))
+    asked = RoundAsked(snapshot, policy, plan, each, _OF_QUEUES)
     whys: list[WhyWaits] = []
     for at, name in enumerate(names):
         progress(at, len(names))
-        why = asked.why(name)
-        if why.verdict is not Verdict.NONE:
-            whys.append(why)
+        whys.append(asked.why(name))
+    whys = [why for why in whys if why.verdict is not Verdict.NONE]
     shares = {why.gang: _shares(asked.problem, why.gang) for why in whys}
 
     def tried(trial: Trial) -> WhySummary:
@@ -92,13 +92,10 @@ def _best(trial: Trial, whys: Sequence[WhyWaits], problem: Problem) -> Remedy | 
     """
     Try single changes; of those that start the most give the cheapest.
     """
-    best: Remedy | None = None
     asked = frozenset(why.gang for why in whys)
-    for change, price in _changes(trial, whys, problem):
-        remedy = _tried(trial, asked, change, price)
-        if remedy is not None and (best is None or remedy.rank < best.rank):
-            best = remedy
-    return None if best is None else _least(trial, asked, best)
+    tried = [_tried(trial, asked, *one) for one in _changes(trial, whys, problem)]
+    best = min((x for x in tried if x), key=lambda remedy: remedy.rank, default=None)
+    return best and _least(trial, asked, best)
 
 
 def _tried(

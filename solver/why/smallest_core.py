@@ -18,11 +18,14 @@ def smallest_core(
     """
     Give the fewest of some rules that let nothing pass; of equals those named first.
 
-    Each set that lets it pass is grown as far as it goes: no core lies inside it, so no
-    other part of it need be asked about (implicit hitting sets).
+    Each set of several that lets it pass is grown as far as it goes: no core lies in
+    it, so no other part of it need be asked about (implicit hitting sets).
     """
+    for some in (frozenset(), *map(frozenset, zip(rules, strict=True))):
+        if not passes(some):
+            return some
     grown: list[frozenset[Rule]] = []
-    for size in range(len(rules)):
+    for size in range(2, len(rules)):
         for chosen in combinations(rules, size):
             some = frozenset(chosen)
             if any(some <= known for known in grown):

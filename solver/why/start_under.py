@@ -39,7 +39,7 @@ OUTRANKED = NamedRule(word=Verdict.OUTRANKED)
 Answers = dict[Rules, tuple[bool | None, Proof]]
 
 
-@dataclass(kw_only=True)
+@dataclass
 class StartUnder:
     """
     One unit, asked under one set of rules after the other; every answer is kept.
@@ -53,9 +53,9 @@ class StartUnder:
     beside: Problem
     unit: Unit
     rules: tuple[NamedRule, ...]
-    closed: bool
     budget: Budget
     offers: Ints
+    closed: bool = False
     alone: Answers = field(default_factory=dict)
     _known: Answers = field(default_factory=dict, init=False)
 

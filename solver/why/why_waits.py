@@ -2,7 +2,7 @@
 Why one gang waits in a round: one verdict, and the smallest set of rules behind it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -56,17 +56,26 @@ def why_waits(snapshot: Snapshot, policy: Policy, plan: Plan, gang: str) -> WhyW
 
     The ``gang`` is named with its namespace; the plan has a line of it.
     """
-    return RoundAsked(snapshot, policy, plan).why(gang)
+    return RoundAsked(snapshot, policy, plan, UNITS, frozenset(Verdict)).why(gang)
 
 
 class RoundAsked:
     """
     One round, asked about one gang after the other; equal ones are told the same.
+
+    Further cores are looked for of rules that have one of the words ``besides``; what
+    is left open is told where ``undecided`` is one of them.
     """
 
     def __init__(
-        self, snapshot: Snapshot, policy: Policy, plan: Plan, units: float = UNITS
+        self,
+        snapshot: Snapshot,
+        policy: Policy,
+        plan: Plan,
+        units: float = UNITS,
+        besides: frozenset[Verdict] = frozenset(),
     ) -> None:
+        self.besides = besides
         self.problem = problem_of(snapshot, policy)
         self.plan = plan
         size = max(1, len(snapshot.nodes) + len(snapshot.gangs))
@@ -169,19 +178,13 @@ class _GangAsked:
     def __init__(self, asked: RoundAsked, unit: Unit) -> None:
         self._problem = problem = asked.problem
         self._plan = plan = asked.plan
-        self._unit = unit
+        self._unit, self._words = unit, asked.besides
         self._given, self._beside = asked.beside(unit)
         self._rules = rules_of(problem, self._beside, unit)
-        label = problem.bands.label(unit.band)
-        self._ask = StartUnder(
-            problem=problem,
-            beside=self._beside,
-            unit=unit,
-            rules=(*self._rules, OUTRANKED),
-            closed=is_closed(plan.tiers, label),
-            budget=Budget(asked.limits, 0, Stopwatch(None)),
-            offers=asked.offers,
-        )
+        rules, budget = self._rules, Budget(asked.limits, 0, Stopwatch(None))
+        told = (problem, self._beside, unit, (*rules, OUTRANKED), budget, asked.offers)
+        closed = is_closed(plan.tiers, problem.bands.label(unit.band))
+        self._ask = StartUnder(*told, closed)
 
     def too_soon(self, line: GangLine, waiting: Waiting) -> WhyWaits:
         """
@@ -201,13 +204,13 @@ class _GangAsked:
         ask, rules = self._ask, self._rules
         alone = ask.answer(frozenset(rules))
         if alone is None:
-            return self._undecided(line, self._not_asked())
+            return self._undecided(line, self._not_asked)
         if alone:
             rules = (*rules, OUTRANKED)
             if ask.answer(frozenset(rules)) is not False:
                 ask = self._held_back()
                 if ask.answer(frozenset(rules)) is not False:
-                    return self._undecided(line, self._left_open(rules))
+                    return self._undecided(line, lambda: self._left_open(rules))
         core = _core(rules, ask)
         if core is None:
             return self._undecided(line)
@@ -236,7 +239,7 @@ class _GangAsked:
         List further cores, each of rules that no earlier one has.
         """
         found = []
-        left = tuple(rule for rule in rules if rule not in core)
+        left = tuple(x for x in rules if x not in core and x.word in self._words)
         while left and ask.answer(frozenset(left)) is False:
             more = _core(left, ask)
             if not more:
@@ -253,9 +256,8 @@ class _GangAsked:
         """
         alone = replace(self._ask, closed=True)
         core = _core(rules, alone)
-        said = "it could start alone"
-        if core:
-            said = f"it {_sentence(blockers_of(alone, core, self._given))}"
+        said = _sentence(blockers_of(alone, core or frozenset(), self._given))
+        said = f"it {said or 'could start alone'}"
         for tier in self._plan.tiers:
             if tier.name in STARTS and tier.value != tier.bound:
                 band = "" if tier.band is None else f" of band {tier.band}"
@@ -280,7 +282,8 @@ class _GangAsked:
         said = _sentence(blockers_of(ask, core, self._given))
         return f": {said}; whether others could leave for it was not found out"
 
-    def _undecided(self, line: GangLine, detail: str = "") -> WhyWaits:
+    def _undecided(self, line: GangLine, left: Callable[[], str] = str) -> WhyWaits:
+        detail = left() if Verdict.UNDECIDED in self._words else ""
         entry = Blocker(rule=Verdict.UNDECIDED, facts={"detail": detail})
         return _said(line, entry)
 
@@ -353,13 +356,5 @@ def cannot_start(problem: Problem, gang: str) -> bool:
         return then is not None and cannot_start(problem_of(then, problem.policy), gang)
     rules = rules_of(problem, problem, unit)
     budget = Budget(problem.policy.limits, 0, Stopwatch(None))
-    ask = StartUnder(
-        problem=problem,
-        beside=problem,
-        unit=unit,
-        rules=rules,
-        closed=False,
-        budget=budget,
-        offers=offered(problem.room),
-    )
+    ask = StartUnder(problem, problem, unit, rules, budget, offered(problem.room))
     return ask.answer(frozenset(rules)) is False

@@ -43,6 +43,13 @@ def test_few_questions_are_asked_where_rules_do_not_matter():
     assert len(ask.asked) < 60
 
 
+def test_no_two_rules_are_asked_about_together_where_one_forbids():
+    ask = passes("d", "bc")
+
+    assert frozenset("d") == smallest_core("abcdef", ask)
+    assert max(map(len, ask.asked)) == 1
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_no_smaller_set_forbids(seed):
     rules = "abcdef"

@@ -218,6 +218,16 @@ def test_two_cores_that_have_no_rule_in_common_are_both_said():
     assert [["room"]] == [[one.rule.value for one in core] for core in found.besides]
 
 
+def test_further_cores_are_looked_for_only_where_they_are_told():
+    running = gang("runs", queue="q", gpus=8, running=["n0"])
+    case = snapshot(
+        nodes(1), [running, gang("a", queue="q", gpus=4)], [queue("q", limit=8)]
+    )
+    asked = RoundAsked(case, Policy(), decide(case, Policy()))
+
+    assert () == asked.told("default/a").besides
+
+
 def test_who_gets_what_it_could_have_used_is_named():
     first = gang("first", gpus=6, priority=5)
     found = why(snapshot(nodes(1), [first, gang("late", gpus=4)]), "late")
