@@ -105,7 +105,7 @@ class _Neighbourhood:
         }
         self._index = _Index(gangs)
         self._names: dict[tuple[object, ...], str] = {}
-        self._selected: dict[str, set[str]] = {}
+        self._selected: dict[str, set[tuple[str, str]]] = {}
         self._exclusive: dict[tuple[PodSelector, str], bool] = {}
         self._found = Around()
 
@@ -151,12 +151,12 @@ class _Neighbourhood:
         gone = pod.phase is PodPhase.TERMINATING
         # Who ends is still there for those apart from it, and for nobody else.
         passed = (_SPREAD, _PREFERENCE) if gone else (_PREFERENCE,)
-        names = sorted(self._selected.get(pod.key, ()))
+        found = sorted(self._selected.get(pod.key, ()))
         return Neighbours(
-            selected=tuple(n for n in names if not n.startswith(passed)),
+            selected=tuple(name for name, prefix in found if prefix not in passed),
             preferred=asked.preferred,
             preferred_by=tuple(
-                n for n in names if n.startswith(_PREFERENCE) and not gone
+                name for name, prefix in found if prefix == _PREFERENCE and not gone
             ),
             near=asked.near,
             apart=asked.apart,
@@ -255,11 +255,11 @@ class _Neighbourhood:
         first, *rest = selectors
         for pod, _ in self._index.selected(first):
             if all(each.selects(pod.namespace, pod.labels) for each in rest):
-                self._selected.setdefault(pod.key, set()).add(name)
+                self._selected.setdefault(pod.key, set()).add((name, prefix))
         return name
 
 
-_SPREAD, _PREFERENCE = "spread ", "preferred "
+_SPREAD, _PREFERENCE = "live ", "preferred "
 _OPEN = (
     "spec.affinity: namespaceSelector: namespaces are meant by their labels, "
     "and no Namespace is among the objects"

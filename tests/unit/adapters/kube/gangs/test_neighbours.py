@@ -227,6 +227,26 @@ def test_who_runs_keeps_its_rules_since_it_may_be_moved():
     assert any(leaf.apart for leaves in found.values() for leaf in leaves)
 
 
+@pytest.mark.parametrize("key", ["preferred", "live", "spread", "wanted"])
+@pytest.mark.parametrize("ending", [{}, {"deletionTimestamp": "2026-10-01T10:00:00Z"}])
+def test_what_a_label_is_called_changes_nothing_of_who_is_apart(key, ending):
+    """
+    Names of selectors are made of labels, and nobody reads them.
+    """
+    rule = {"topologyKey": "zone", "labelSelector": {"matchExpressions": [has(key)]}}
+    there = pod("there", labels={key: "x"}, nodeName="n")
+    there["metadata"] |= ending
+    required = "requiredDuringSchedulingIgnoredDuringExecution"
+    waits = pod("waits", affinity={"podAntiAffinity": {required: [rule]}})
+    found = neighbours(node("n"), there, waits)
+
+    assert ((f"{key} in default",),) == tuple(s.selected for s in found["there"])
+
+
+def has(key):
+    return {"key": key, "operator": "Exists"}
+
+
 def test_spread_is_read_with_its_policies():
     rule = {
         "topologyKey": "zone",
@@ -242,7 +262,7 @@ def test_spread_is_read_with_its_policies():
     waits = pod("waits", labels=labels, topologySpreadConstraints=[rule])
     (said,) = neighbours(waits)["waits"]
 
-    name = "spread app=x, v=1 in default"
+    name = "live app=x, v=1 in default"
     assert (Spread(name, "zone", 2, 3, by_affinity=False, by_taints=True),) == (
         said.spread
     )
