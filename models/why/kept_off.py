@@ -58,6 +58,13 @@ def free_volumes(at: str, needs: int, has: int, left: int) -> Facts:
     return {"kind": FREE, "there": f"needs {wanted} of {at}; {free}"}
 
 
+def asks(kind: str, at: str) -> str:
+    """
+    Say what pods ask of those around them: to be near them, apart, or spread.
+    """
+    return _SAID[kind].format(at=at, there="")
+
+
 def beside(
     kind: str, at: str, nodes: Sequence[str], *, by: str = "", how: str = ""
 ) -> Facts:
@@ -66,10 +73,10 @@ def beside(
 
     Others ask it of the gang where a selector is named ``by`` which they know it.
     """
-    asks = f"{_SAID[kind].format(at=at, there='')}{how}"
-    asks = f"others {asks}, and {by} selects it" if by else asks
+    rule = f"{asks(kind, at)}{how}"
+    rule = f"others {rule}, and {by} selects it" if by else rule
     off = f"; that keeps it off {_named(nodes)}" if nodes else ""
-    return {"kind": kind, "nodes": len(nodes), "there": f"{asks}{off}"}
+    return {"kind": kind, "nodes": len(nodes), "there": f"{rule}{off}"}
 
 
 def _named(nodes: Sequence[str]) -> str:

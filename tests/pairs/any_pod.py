@@ -243,7 +243,7 @@ PROSE = {
             "Pod/p-0 spec topologySpreadConstraints",
             (spread("ScheduleAnyway"), spread("DoNotSchedule")),
             "p-0 1 on n",
-            "p-0 NeighboursInTheWay spread pods in default spread by zone",
+            "p-0 NeighboursInTheWay must be spread among live pods in default by zone",
         )
     ],
     "A claim that does not exist yet": [

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from models.gangs import Gang, PodPhase, pod_sets
 from models.memory.aged_gangs import still
 from models.neighbours import Neighbours
+from models.why.kept_off import APART, NEAR, SPREAD, asks
 from models.why.reasons import Facts, Reason, Waiting, listed
 from solver.problem.eligibility import spread_to_groups
 from solver.problem.gang_state import Standing, least_need
@@ -109,29 +110,24 @@ def told(around: PodsAround, said: Neighbours) -> str:
     Say by which rules a pod may not be on some nodes.
     """
     words = [
-        f"{rule.pods} by {rule.key}"
+        asks(APART, f"{rule.pods} by {rule.key}")
         for rule in said.apart
         if rule in around.members and around.members[rule].any()
     ]
     words += [
-        f"others that are apart from {pods} by {key}"
+        f"others {asks(APART, f'{pods} by {key}')}"
         for (pods, key), row in sorted(around.holders.items())
         if pods in said.selected and row.any()
     ]
     if said.near is not None:
-        words.append("no {} near by {}".format(*said.near.pair))
-    words += [f"{rule.pods} spread by {rule.key}" for rule in said.spread]
+        words.append(asks(NEAR, "{} by {}".format(*said.near.pair)))
+    words += [asks(SPREAD, f"{rule.pods} by {rule.key}") for rule in said.spread]
     words += said.claims_in_words()
-    words = words or [f"{rule.pods} by {rule.key}" for rule in said.apart]
-    words = words or [f"others that are apart from {name}" for name in said.selected]
+    words = words or [asks(APART, f"{r.pods} by {r.key}") for r in said.apart]
+    words = words or [f"others {asks(APART, name)}" for name in said.selected]
     return listed(words, "rule")
 
 
 def _cannot_start(state: Standing, kept: list[int]) -> bool:
-    if not kept:
-        return False
-
-    def places(leaf: int) -> int:
-        return 0 if leaf in kept else len(state.leaves[leaf].pending)
-
-    return least_need(state, lambda _: 1, places) is None
+    free = [0 if i in kept else len(x.pending) for i, x in enumerate(state.leaves)]
+    return bool(kept) and least_need(state, lambda _: 1, free.__getitem__) is None
