@@ -25,6 +25,7 @@ from models.resources import (
     SHARES_PER_GPU,
     Resources,
 )
+from models.volume_slots import is_volume_slot, slot_parts
 
 PHALANX = "phalanx"
 CONTRACTS = (PHALANX, "kai", "koordinator", "vgpu", "hami", "gpushare", "dra")
@@ -215,6 +216,7 @@ def is_ours(resource: str) -> bool:
         is_reckoned(resource)
         or resource.startswith((HOST_PORTS, FREE_VOLUMES, LINKED_GPUS, CLAIMED_DEVICES))
         or MODEL_MARK in resource
+        or (is_volume_slot(resource) and bool(slot_parts(resource)[1]))
     )
 
 

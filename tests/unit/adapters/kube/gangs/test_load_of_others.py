@@ -161,7 +161,10 @@ def test_a_name_that_no_resource_has_is_refused_so_that_the_rest_can_be_saved(na
 
 @pytest.mark.parametrize(
     "name",
-    ["gpu-part/x", "gpu-device/0", "gpu-share", "host-port/80", "free-volumes-a/b"],
+    [
+        *("gpu-part/x", "gpu-device/0", "gpu-share", "host-port/80"),
+        *("free-volumes-a/b", "attachable-volumes-csi-a/b"),
+    ],
 )
 def test_a_resource_with_a_name_of_ours_is_named_and_stops_nobody_else(name):
     said = f"requests.{name}: Phalanx counts something of its own by this name"
