@@ -13,7 +13,7 @@ from models.policy import Policy
 from models.snapshot import HashMemo, Snapshot, content_hash, hashed_ahead
 from models.why.reasons import Waiting
 from solver.effort.budget import Budget, Clock, Lanes, Stopwatch
-from solver.evict.open_step import was_evicted
+from solver.evict.evicted_before import was_evicted
 from solver.evict.reservations import keep, promises_of
 from solver.evict.rights.last_rights import may_end_with
 from solver.evict.stale import letting_go, stale_departures, stale_gangs

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from models.gangs import is_remembered
 from solver.effort.budget import Budget
 from solver.evict.beneficiaries import departures_of, worth
 from solver.evict.core_only import cut_to_core
 from solver.evict.entitled_first import entitled_first, has_room_later, has_room_now
+from solver.evict.evicted_before import some_may_follow, was_evicted
 from solver.evict.freeze import freeze
 from solver.evict.gathering import victims_of
 from solver.evict.greedy.evict import evict_by_hand
@@ -227,7 +227,7 @@ def _opened(problem: Problem, now: Problem, idle: Draft) -> Opened | None:
         keys=_keys(problem, now.step),
         idle=idle,
         first=idle,
-        left_out=some_were_evicted(problem),
+        left_out=some_may_follow(problem),
     )
 
 
@@ -296,25 +296,6 @@ def _candidates(problem: Problem, step: Step) -> tuple[Unit, ...]:
         and not was_evicted(problem, unit)
         and (step is not Step.ENTITLED or may_be_entitled(problem, unit))
     )
-
-
-def was_evicted(problem: Problem, unit: Unit) -> bool:
-    """
-    Tell whether a unit had to go before: then nobody leaves for it.
-
-    Nor would anybody for one that cannot start as written, if only it could.
-    """
-    forgotten_after = problem.policy.waiting.protect_after
-    return unit.starts and any(
-        is_remembered(state.gang, forgotten_after) for state in unit.states
-    )
-
-
-def some_were_evicted(problem: Problem) -> bool:
-    """
-    Tell whether some unit waits for which nobody leaves.
-    """
-    return any(unit.starts and was_evicted(problem, unit) for unit in problem.units)
 
 
 def _without_evictions(

@@ -25,9 +25,10 @@ from models.queues import least_runtimes
 from models.resources import GPU, GPU_SHARE, Resources, format_duration
 from models.why.reasons import Facts, Reason, Waiting, listed
 from solver.effort.budget import Budget
+from solver.evict.evicted_before import was_evicted
 from solver.evict.freeze import requests_of
 from solver.evict.gathering import victims_of
-from solver.evict.open_step import open_step, was_evicted
+from solver.evict.open_step import open_step
 from solver.evict.settled import is_settled
 from solver.evict.stale import stale_gangs
 from solver.evict.victims import Account, Victim, Victims, vacated

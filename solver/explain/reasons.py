@@ -11,8 +11,8 @@ from functools import cache, cached_property, partial
 from models.devices.gpu_parts import is_part
 from models.why.reasons import Facts, Reason, Waiting, listed
 from solver.effort.budget import Budget
+from solver.evict.evicted_before import was_evicted
 from solver.evict.named_devices import come_to, named_devices, pods_of
-from solver.evict.open_step import was_evicted
 from solver.evict.settled import is_settled
 from solver.explain.could_start_alone import (
     Alone,
@@ -21,7 +21,7 @@ from solver.explain.could_start_alone import (
     is_by_hand,
 )
 from solver.explain.ending_pods import ending_on, ending_pods
-from solver.explain.fragments import is_in_pieces, pieces
+from solver.explain.fragments import pieces
 from solver.explain.left_on_devices import rest_of_devices
 from solver.explain.protected import Protection
 from solver.explain.room_now import FreeSums, limits_of, matching, places
@@ -33,6 +33,7 @@ from solver.explain.takers import (
     rules_told,
 )
 from solver.place.complete import loaded
+from solver.place.in_pieces import is_in_pieces
 from solver.problem.gang_state import least_need
 from solver.problem.node_room import Ints, NodeRoom
 from solver.problem.pod_shapes import refitted, where_neighbours_let

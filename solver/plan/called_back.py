@@ -10,8 +10,8 @@ import numpy as np
 from models.gangs import Gang, pod_sets
 from solver.evict.beneficiaries import worth
 from solver.evict.core_only import cut_to_core
+from solver.evict.evicted_before import was_evicted
 from solver.evict.freeze import freeze, leave, requests_of
-from solver.evict.open_step import was_evicted
 from solver.evict.pod_exits import pod_exits
 from solver.evict.settled import is_settled
 from solver.hold.forecast import stage_of

@@ -139,19 +139,12 @@ def lines_memo() -> LinesMemo:
     return Kept(_running_line)
 
 
+@cache
 def versions() -> Mapping[str, str]:
     """
-    Say who plans.
+    Say who plans; that is read once from the files of the installed packages.
     """
-    return {"phalanx": VERSION, "ortools": _ortools_version()}
-
-
-@cache
-def _ortools_version() -> str:
-    """
-    Look the version up once: it is read from the files of the installed package.
-    """
-    return version("ortools")
+    return {"phalanx": VERSION, "ortools": version("ortools")}
 
 
 _ORDER: Mapping[Op, int] = {"Bind": 0, "Evict": 1, "Move": 2, "Reserve": 3}

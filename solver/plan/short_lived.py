@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from models.resources import add
 from solver.effort.budget import Budget
+from solver.evict.evicted_before import was_evicted
 from solver.evict.gathering import victims_of
-from solver.evict.open_step import was_evicted
 from solver.evict.rights.guarantees import may_be_guaranteed
 from solver.evict.victims import vacated
 from solver.explain.room_now import places

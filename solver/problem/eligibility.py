@@ -139,7 +139,8 @@ def _readiness(state: Standing) -> Waiting | None:
     leaf = next((x for x in state.leaves if x.need > len(x.pending)), None)
     facts = _short_node(state) if leaf is None else _short_leaf(leaf)
     facts |= _held_back(state.leaves if leaf is None else (leaf,))
-    if _only_counts_waiting(state):
+    is_running = any(leaf.running for leaf in state.leaves)
+    if is_running and state.gang.match_policy is MatchPolicy.ONLY_WAITING:
         facts["where"] = f"{facts.get('where', '')} (running pods do not count)"
     return Waiting(Reason.WAITING_FOR_PODS, facts)
 
@@ -186,12 +187,6 @@ def _short_node(state: Standing) -> Facts:
                 "where": f"{where} in as many groups",
             }
     return {"have": sum(pods), "needs": sum(pods) + 1}
-
-
-def _only_counts_waiting(state: Standing) -> bool:
-    return state.gang.match_policy is MatchPolicy.ONLY_WAITING and any(
-        leaf.running for leaf in state.leaves
-    )
 
 
 def _held(gang: Gang) -> Waiting | None:

@@ -207,9 +207,8 @@ def _may_choose(decided: Decided, after: Problem) -> bool:
     But where starts may follow a step, somebody could leave so that more of them do.
     """
     opened = decided.opened
-    froze = after.frozen is not decided.before.frozen
-    is_leaving = somebody_leaves(opened.now)
-    return is_leaving or froze or opened.left_out or _may_give_rights(opened)
+    froze = opened.left_out or after.frozen is not decided.before.frozen
+    return froze or somebody_leaves(opened.now) or _may_give_rights(opened)
 
 
 def _may_give_rights(opened: Opened) -> bool:
@@ -220,9 +219,8 @@ def _may_give_rights(opened: Opened) -> bool:
     right to evict: it would have been one of the step.
     """
     rights = [account.rights for account in opened.victims.accounts]
-    bounded = opened.problem.policy.evict.max_lost_per_gpu is not None
     nested = bool(opened.problem.queues.parents)
-    return bounded or any(one.preempt or (one.reclaim and nested) for one in rights)
+    return any(one.preempt or (one.reclaim and nested) for one in rights)
 
 
 def _all_start(opened: Opened, found: "Found") -> bool:

@@ -17,6 +17,7 @@ from solver.encode.node_classes import Level
 from solver.encode.tier_rows import aim_at, keep_at, require_better
 from solver.evict.beneficiaries import departures_of
 from solver.evict.idle_starts import without_profit
+from solver.evict.lose_less import let_stay
 from solver.evict.open_step import Opened, may_open
 from solver.place.draft import Draft
 from solver.problem.problem import Step
@@ -295,14 +296,15 @@ class _Choice:
         if draft is None or drafts in self.tried or not opened.holds(draft):
             return False
         self.tried.append(drafts)
-        other = self.again(self.decided, drafts)
-        named = (one.beneficiaries for one in departures_of(other.problem).values())
-        if not all(named) or not is_better(
-            self.found.keys, other.values, self.found.values
-        ):
-            return False
-        self.found = other
-        return True
+        fewer, found = let_stay(opened, draft), self.found
+        for one in (fewer, draft)[fewer is draft :]:
+            other = self.again(self.decided, {**drafts, opened.now.step: one})
+            left = departures_of(other.problem).values()
+            is_named = all(departure.beneficiaries for departure in left)
+            if is_named and is_better(found.keys, other.values, found.values):
+                self.found = other
+                return True
+        return False
 
     def _decoded(self, stage: Stage, answer: Answer) -> Draft | None:
         """

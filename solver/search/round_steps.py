@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from models.plan import ModelSize
 from solver.effort.budget import Budget
+from solver.evict.evicted_before import some_may_follow
 from solver.evict.freeze import freeze
 from solver.evict.lose_less import let_stay
-from solver.evict.open_step import open_step, some_were_evicted
+from solver.evict.open_step import open_step
 from solver.evict.rights.last_rights import may_end_with
 from solver.evict.started_now import started_now
 from solver.place.complete import complete
@@ -76,14 +77,13 @@ class _Course:
         it was chosen with it, as far as it still holds.
         """
         opened = decided.opened
-        step = opened.now.step
         now = _Now(decided.before, decided.known.copy())
-        draft = let_stay(opened, drafts[step])
+        draft = drafts[opened.now.step]
         values = score(opened.problem, draft, opened.keys)
         if values != decided.values:
             now.known.forget(opened.keys)
         self._freeze(replace(decided, draft=draft, values=values), now)
-        return self._from(Step(step + 1), now, drafts)
+        return self._from(Step(opened.now.step + 1), now, drafts)
 
     def _from(
         self, start: Step, now: "_Now", drafts: Mapping[Step, Draft] | None = None
@@ -94,7 +94,7 @@ class _Course:
             opened = open_step(now.problem, step, now.ready, self.budget)
             self.budget.reserved += self.watch.lap("greedy")
             if opened is None:
-                if step is Step.ENTITLED and some_were_evicted(now.problem):
+                if step is Step.ENTITLED and some_may_follow(now.problem):
                     now.ready = now.entitled = self._entitled(now)
                 continue
             chosen = drafts.get(step) if drafts else None
@@ -150,7 +150,7 @@ class _Course:
         Plan what is idle, given all that earlier steps decided.
         """
         problem, known = now.problem, now.known
-        if some_were_evicted(problem):
+        if some_may_follow(problem):
             known.steps.forget("entitled")
         first = greedy(problem, self.budget)
         self.watch.lap("greedy")

@@ -127,12 +127,10 @@ def _of_moves(problem: Problem, prices: Prices) -> Iterator[MenuLine]:
             change=lambda by: MoreMoves(pods=1 << (by - 1)),
             price=lambda by: prices.move << (by - 1),
             weakens=OF_ROOM | {Verdict.SHARE, Verdict.PROTECTED},
-            used=lambda plan: (_num_moved(plan) - 1).bit_length() + 1,
+            used=lambda plan: (
+                (sum(op.op == "Move" for op in plan.operations) - 1).bit_length() + 1
+            ),
         )
-
-
-def _num_moved(plan: Plan) -> int:
-    return sum(op.op == "Move" for op in plan.operations)
 
 
 def _of_running(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLine]:

@@ -23,7 +23,8 @@ from models.why.kept_off import (
 )
 from models.why.reasons import listed
 from models.why.verdicts import Verdict
-from solver.evict.open_step import remembering, was_evicted
+from solver.evict.evicted_before import was_evicted
+from solver.evict.open_step import remembering
 from solver.explain.room_now import bounds_of
 from solver.problem.neighbours.pods_around import apart_pairs
 from solver.problem.neighbours.spread_counts import Pair

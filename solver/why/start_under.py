@@ -11,7 +11,8 @@ import numpy as np
 from models.plan import TierResult
 from models.why.verdicts import Proof, Verdict
 from solver.effort.budget import Budget
-from solver.evict.open_step import Opened, open_step, was_evicted
+from solver.evict.evicted_before import was_evicted
+from solver.evict.open_step import Opened, open_step
 from solver.explain.could_start_alone import Alone, has_domains, is_by_hand
 from solver.explain.room_now import limits_of, matching, places
 from solver.explain.spread_of_others import crowds_out

@@ -2,6 +2,8 @@
 Proofs are for the whole plan: names, order and seed change nothing that is proven.
 """
 
+from random import Random
+
 import pytest
 
 from benchmarks.cases.victims import victim_case
@@ -47,6 +49,31 @@ def test_same_seed_gives_the_same_names():
 @pytest.mark.parametrize("seed", TINY[:60])
 def test_no_outcome_is_better_than_what_is_proven(seed):
     check_outcomes(aged(victim_case(seed, tiny=True)))
+
+
+def after_evictions(seed, *, tiny=True):
+    """
+    Bound what is lost for each GPU, and let some of those who wait be evicted before.
+    """
+    document = aged(victim_case(seed, tiny=tiny))
+    rnd = Random(f"evicted-{seed}")
+    document["policy"]["evict"]["maxLostPerGpu"] = rnd.choice((60, 600, 3600, 20_000))
+    for gang in document["given"]["gangs"]:
+        if not gang.get("running") and rnd.random() < 0.25:
+            gang.setdefault("evictedAgo", rnd.choice(("30s", "10m")))
+    return document
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("seed", TINY[60:120])
+def test_no_outcome_after_evictions_and_with_a_bound_is_better(seed):
+    check_outcomes(after_evictions(seed))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", MANY[500:1000])
+def test_no_outcome_after_evictions_and_with_a_bound_is_better_in_many_cases(seed):
+    check_outcomes(after_evictions(seed, tiny=False))
 
 
 @pytest.mark.slow

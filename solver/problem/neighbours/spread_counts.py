@@ -42,11 +42,12 @@ class KeyDomains:
         Give the domain of each node.
         """
         if key not in self._numbers:
-            index: dict[object, int] = {}
+            index: dict[object, int] = {None: -1}
             found = [
-                -1
-                if (value := _value_of(node, key)) is None
-                else index.setdefault(value, len(index))
+                index.setdefault(
+                    (node.volumes or None) if key == REACHED else node.labels.get(key),
+                    len(index) - 1,
+                )
                 for node in self.nodes
             ]
             self._numbers[key] = np.array(found, dtype=np.int64)
@@ -68,10 +69,6 @@ class KeyDomains:
             table[pair] = self.none_in(pair[1])
         cells = self.of(pair[1])[nodes]
         np.add.at(table[pair], cells[cells >= 0], counts[cells >= 0])
-
-
-def _value_of(node: Node, key: str) -> object:
-    return (node.volumes or None) if key == REACHED else node.labels.get(key)
 
 
 class SpreadCounts:

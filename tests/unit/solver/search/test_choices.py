@@ -136,3 +136,35 @@ def test_who_was_evicted_before_changes_no_proof_where_all_entitled_start(monkey
     gone = gang("gone", queue="guest", gpus=2, minimum=1, evicted_ago=60)
 
     assert {"proven"} == set(full(gone).values())
+
+
+def short_of(*more, evict):
+    """
+    Plan for two gangs of which one has room: the other needs the GPUs of who runs long.
+    """
+    hog = gang("hog", queue="guest", gpus=8, minimum=1, running=["a"])
+    pods = tuple(replace(pod, seconds=36_000) for pod in hog.tree.pods)
+    hog = replace(hog, tree=replace(hog.tree, pods=pods))
+    large = gang("large", queue="owner", gpus=6, minimum=1)
+    small = gang("small", queue="owner", gpus=2, minimum=1)
+    nodes = [node("a"), node("b", 3)]
+    case = snapshot(nodes, [hog, large, small, *more], QUEUES)
+    return {tier.name: tier.proof for tier in decide(case, Policy(evict=evict)).tiers}
+
+
+def test_a_bound_on_what_is_lost_leaves_no_proof_out(monkeypatch):
+    small = replace(DEFAULT, search=Search(most_open_cells=0))
+    monkeypatch.setattr("solver.problem.problem.DEFAULT", small)
+
+    assert {"proven"} == set(short_of(evict=Evict(maxLostPerGpu=60)).values())
+
+
+@pytest.mark.parametrize(("gpus", "proof"), [(3, "conditional"), (4, "proven")])
+def test_who_was_evicted_before_and_has_no_room_follows_no_step(
+    gpus, proof, monkeypatch
+):
+    small = replace(DEFAULT, search=Search(most_open_cells=0))
+    monkeypatch.setattr("solver.problem.problem.DEFAULT", small)
+    gone = gang("gone", queue="owner", gpus=gpus, minimum=1, evicted_ago=60)
+
+    assert proof == short_of(gone, evict=Evict(maxLostPerGpu=60))["entitled"]
