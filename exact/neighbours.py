@@ -44,7 +44,8 @@ class _Pods:
 
     ``there`` are those that run or leave, ``stay`` those that are there at the end;
     ``new`` ones get a place, of which ``bound`` ones come at once, ``fresh`` by this
-    step; ``left`` are those that leave by an earlier one.
+    step, ``moved`` ones from elsewhere; ``left`` are those that leave by an earlier
+    one.
     """
 
     said: Neighbours
@@ -55,6 +56,7 @@ class _Pods:
     new: Sum = 0
     bound: Sum = 0
     fresh: Sum = 0
+    moved: Sum = 0
     left: int = 0
 
     def at_once(self) -> "_Pods":
@@ -131,12 +133,14 @@ def _pods(small: SmallModel, changes: Changes | None) -> Iterator[_Pods]:
                 stay: Sum = 0 if gang.key in small.facts.stale else running
                 new: Sum = sum(small.pods_on(*place))
                 bound = fresh = new
+                moved: Sum = 0
                 left = 0
                 if changes is not None:
                     bound = changes.now.get(place, 0)
                     fresh = new - changes.kept.get(place, 0)
                     left = changes.left.get(place, 0)
-                    new = new + changes.moved.get(place, 0)
+                    moved = changes.moved.get(place, 0)
+                    new = new + moved
                     stay = stay - changes.gone.get(place, 0)
                 yield _Pods(
                     said=leaf.neighbours,
@@ -147,6 +151,7 @@ def _pods(small: SmallModel, changes: Changes | None) -> Iterator[_Pods]:
                     new=new,
                     bound=bound,
                     fresh=fresh,
+                    moved=moved,
                     left=left,
                 )
 
@@ -288,6 +293,9 @@ def _add_spread(
 ) -> None:
     """
     Ensure that no domain with new pods has more than the skew above any other.
+
+    Nobody relies on those that come and are not spread themselves, but who is moved may
+    be too many.
     """
     said = kind[0].said
     counting = {
@@ -298,10 +306,13 @@ def _add_spread(
         and not (spread.by_taints and demand and not demand.tolerates(node.taints))
     }
     counts: dict[str, list[Sum]] = {value: [] for value in counting.values()}
+    moved: dict[str, list[Sum]] = {value: [] for value in counting.values()}
     for one in pods:
         if spread.pods in one.said.selected and one.node.name in counting:
-            new = one.new if one.said.is_spread(spread.pods, spread.key) else 0
-            counts[counting[one.node.name]].append(one.stay + new)
+            is_spread = one.said.is_spread(spread.pods, spread.key)
+            here = counting[one.node.name]
+            counts[here].append(one.stay + (one.new if is_spread else 0))
+            moved[here].append(0 if is_spread else one.moved)
     least = small.cp.new_int_var(0, MOST, "")
     if len(counts) < spread.domains:
         small.cp.add(least == 0)
@@ -313,6 +324,7 @@ def _add_spread(
         if one.node.name not in counting:
             small.cp.add(one.new == 0)
             continue
-        here = _total(counts[counting[one.node.name]])
+        here = counting[one.node.name]
+        most = _total([*counts[here], *moved[here]])
         some = _where_any(small, _total([one.new]))
-        small.cp.add(here <= least + spread.skew).only_enforce_if(some)
+        small.cp.add(most <= least + spread.skew).only_enforce_if(some)

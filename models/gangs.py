@@ -260,6 +260,16 @@ def leaf_of(gang: Gang, number: int) -> PodSet:
     return next(islice(pod_sets(gang.tree), number, None))
 
 
+def where_moved(pods: PodSet) -> PodSet:
+    """
+    Give pods of a leaf as they are in the place to which they are moved.
+    """
+    said = pods.neighbours
+    if not said.selected:
+        return pods
+    return replace(pods, neighbours=replace(said, moved=True))
+
+
 def asking_otherwise(
     tree: Tree,
     change: Callable[[Resources], Resources],

@@ -128,7 +128,8 @@ class Neighbours:
     name and kind, needs one for all of its pods together, or one on each of their nodes
     where the kind is slots.  What it would like is
     ``preferred``, and who else would like it or not is named by ``preferred_by``: that
-    only tells places apart that are equally good otherwise.
+    only tells places apart that are equally good otherwise.  A pod that is ``moved``
+    is there already, so it does not come after others.
     """
 
     selected: tuple[str, ...] = ()
@@ -139,6 +140,7 @@ class Neighbours:
     shared: tuple[tuple[str, str], ...] = ()
     preferred: tuple[Preferred, ...] = ()
     preferred_by: tuple[str, ...] = ()
+    moved: bool = False
 
     def __bool__(self) -> bool:
         """
@@ -216,6 +218,12 @@ class Neighbours:
         return pods in self.selected and any(
             (rule.pods, rule.key) == (pods, key) for rule in self.spread
         )
+
+    def comes_perhaps(self, pods: str, key: str) -> bool:
+        """
+        Tell whether a pod is one too many for those spread by a key, and no one fewer.
+        """
+        return self.moved and pods in self.selected and not self.is_spread(pods, key)
 
     def asked_about(self) -> Iterator[str]:
         """

@@ -33,6 +33,33 @@ def preferring(gangs: Iterable[Gang]) -> list[Gang]:
     return [replace(gang, tree=_preferring(gang.tree)) for gang in gangs]
 
 
+def with_spread(seed: str, gangs: Iterable[Gang]) -> list[Gang]:
+    """
+    Let many pods be spread among each other, over nodes on which they may not be too.
+    """
+    rnd = Random(f"spread-{seed}")
+    return [replace(gang, tree=_spread(rnd, gang.tree)) for gang in gangs]
+
+
+def _spread(rnd: Random, tree: Tree) -> Tree:
+    if isinstance(tree, Group):
+        children = tuple(_spread(rnd, child) for child in tree.children)
+        return replace(tree, children=children)
+    rule = Spread(
+        pods=_NAMES[0],
+        key=rnd.choice(_KEYS),
+        skew=rnd.choice((1, 1, 2)),
+        domains=rnd.choice((1, 1, 2, 3)),
+        by_affinity=rnd.random() < _OFTEN,
+        by_taints=rnd.random() < _SOME,
+    )
+    said = Neighbours(
+        selected=_NAMES[:1] if rnd.random() < _OFTEN else (),
+        spread=(rule,) if rnd.random() < _SOME else (),
+    )
+    return replace(tree, neighbours=said)
+
+
 def _preferring(tree: Tree) -> Tree:
     if isinstance(tree, Group):
         return replace(tree, children=tuple(map(_preferring, tree.children)))

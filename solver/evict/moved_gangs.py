@@ -5,7 +5,7 @@ Movers: running gangs, and spare pods, seen as gangs that need a new place.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from models.gangs import Gang, Pod, PodSet, leaf_of
+from models.gangs import Gang, Pod, PodSet, leaf_of, where_moved
 from solver.evict.victims import Account, Victims
 from solver.problem.gang_state import Leaf, Standing, TreeNode, standing
 from solver.problem.problem import Unit
@@ -82,7 +82,7 @@ def _unit(gang: Gang, pods: Sequence[Runner], name: str) -> Unit:
     leaves = tuple(
         Leaf(
             path=leaf.path,
-            pod_set=leaf.pod_set,
+            pod_set=where_moved(leaf.pod_set),
             minimum=len(below.get(i, ())),
             counted=0,
             pending=tuple(below.get(i, ())),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.gangs import Gang, PodSet, leaf_of
+from models.gangs import Gang, PodSet, leaf_of, where_moved
 from models.policy import Policy
 from models.resources import Resources
 from solver.effort.budget import Budget
@@ -301,14 +301,13 @@ def leave_and_move(
     for one in exits:
         gang = problem.gangs[one.gang]
         found.leave(gang, one.leaf, one.host)
-        pods = leaf_of(gang, one.leaf)
+        pods = where_moved(leaf_of(gang, one.leaf))
         if found.later and not gone and one.host != NOWHERE:
             found.keep_away(pods.neighbours, np.array([one.host]), np.array([1]))
         comes = looking or not looks_for_others(pods.neighbours)
         if comes and one.target != NOWHERE and pods.neighbours:
             at, alone = np.array([one.target]), np.array([1])
-            said, demand = pods.neighbours, pods.demand
-            come(found, said, demand, at, alone, relied_on=found.later)
+            come(found, pods.neighbours, pods.demand, at, alone, relied_on=found.later)
 
 
 def _is_frugal(policy: Policy) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from models.gangs import leaf_of
+from models.gangs import leaf_of, where_moved
 from models.neighbours import Neighbours
 from models.nodes import NodeDemand
 from solver.place.draft import Draft
@@ -83,7 +83,7 @@ def _moved(problem: Problem, exits: Iterable[Exit]) -> Iterator[_Pod]:
     Walk the pods that are moved and look for others, with their new nodes.
     """
     for one in exits:
-        leaf = leaf_of(problem.gangs[one.gang], one.leaf)
+        leaf = where_moved(leaf_of(problem.gangs[one.gang], one.leaf))
         if one.target != NOWHERE and looks_for_others(leaf.neighbours):
             yield one.gang, leaf.neighbours, leaf.demand, one.target
 

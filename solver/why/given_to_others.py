@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from models.devices.gpu_parts import GpuDevice
-from models.gangs import Pod, PodPhase, PodSet, pod_sets
+from models.gangs import Pod, PodPhase, PodSet, pod_sets, where_moved
 from models.plan import Plan
 from solver.explain.room_now import Bound
 from solver.problem.neighbours.pods_around import PodsAround, come
@@ -107,10 +107,11 @@ class GivenToOthers:
         Count who comes around pods that wait, and no more rely on who leaves.
         """
         found = None if problem.around is None else problem.around.copy()
-        for (_, node, leaf), late in zip(self.rows, self.later, strict=True):
+        for (name, node, leaf), late in zip(self.rows, self.later, strict=True):
             if found is not None and leaf.neighbours:
+                pods = where_moved(leaf) if name in self.moved else leaf
                 at, one = np.array([node]), np.array([1])
-                come(found, leaf.neighbours, leaf.demand, at, one, relied_on=not late)
+                come(found, pods.neighbours, pods.demand, at, one, relied_on=not late)
         for name, node, leaf in self.gone:
             if found is not None:
                 leaves = pod_sets(problem.gangs[name].tree)

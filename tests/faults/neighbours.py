@@ -258,6 +258,17 @@ FAULTS = [
         _for(("who-is-spread-reckons-with-stale-pods",)),
     ),
     Fault(
+        "who-is-moved-comes-after-others",
+        "a pod that is moved counts nowhere where others are spread",
+        switch("models.neighbours:Neighbours.comes_perhaps", always(False)),
+        _for(
+            (
+                "who-is-moved-counts-where-it-comes-to",
+                "who-is-moved-makes-place-in-its-zone",
+            )
+        ),
+    ),
+    Fault(
         "who-comes-later-crowds-others",
         "greedy keeps the skew of the pod that it places, not that of those before it",
         switch(

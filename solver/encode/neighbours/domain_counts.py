@@ -43,29 +43,31 @@ class DomainCounts:
         self.around = there.around
         self.open = OpenPlaces()
         self._cells: dict[tuple[int, str], int | None] = {}
-        self.terms = [
-            capacity.class_terms(at) for at in range(len(capacity.classes.items))
-        ]
+        classes = range(len(capacity.classes.items))
+        self.terms = [capacity.class_terms(at) for at in classes]
         shapes = sorted({shape for terms in self.terms for shape in terms})
-        self.items: dict[int, Shape] = {
-            shape: problem.shapes.items[shape]
-            for shape in shapes
-            if problem.shapes.items[shape].neighbours
-        }
+        every = ((shape, problem.shapes.items[shape]) for shape in shapes)
+        self.items: dict[int, Shape] = {s: item for s, item in every if item.neighbours}
         self.parting = set(parting_keys(problem, shapes))
 
-    def by_domain(self, key: str, shapes: Sequence[int]) -> tuple[Table, list[Var]]:
+    def by_domain(
+        self, key: str, shapes: Sequence[int], counting: frozenset[int] | None = None
+    ) -> tuple[Table, list[Var]]:
         """
         Collect the counts of shapes per domain, and those of classes over several.
+
+        Those on nodes that are not ``counting`` are left out, if these are said.
         """
         table: Table = {}
         over: list[Var] = []
         for at, terms in enumerate(self.terms):
             here = [var for shape in shapes for var in terms.get(shape, ())]
             cell = self.cell_of(at, key) if here else -1
-            if cell is None:
+            nodes = self.capacity.classes.items[at].nodes
+            known = len(nodes if counting is None else counting.intersection(nodes))
+            if cell is None or 0 < known < len(nodes):
                 over += here
-            elif cell >= 0:
+            elif cell >= 0 and known:
                 table.setdefault(cell, []).extend(here)
         return table, over
 

@@ -3,6 +3,7 @@ Parts: nodes in the same domains of all keys by which pods must be near or apart
 """
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 
@@ -15,7 +16,8 @@ def parts_by_domain(problem: Problem, shapes: Sequence[int]) -> Ints:
     """
     Part the nodes by their domains of all keys that some shapes ask for, or prefer.
 
-    Keys of which there are many domains, as of hosts, part nothing.
+    So too by whether they count where shapes are spread by these.  Keys of which there
+    are many domains, as of hosts, part nothing.
     """
     around = problem.around or problem.preferred
     none = np.zeros(len(problem.room.nodes), dtype=np.int64)
@@ -23,6 +25,12 @@ def parts_by_domain(problem: Problem, shapes: Sequence[int]) -> Ints:
     if around is None or not keys:
         return none
     few = [around.domains.of(key) for key in keys]
+    spread = [] if problem.around is None else [problem.around.spread]
+    for among, item in product(spread, [problem.shapes.items[x] for x in shapes]):
+        for rule in item.neighbours.spread:
+            if rule.key in keys:
+                few.append(none.copy())
+                few[-1][among.counting(item.neighbours, rule, item.demand)] = 1
     parts = np.unique(np.stack(few, axis=1), axis=0, return_inverse=True)[1]
     return np.asarray(parts.reshape(-1))
 

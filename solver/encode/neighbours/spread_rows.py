@@ -2,8 +2,6 @@
 Rows about pods that are spread over the domains of a topology key.
 """
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 
 from models.neighbours import Spread
@@ -15,16 +13,19 @@ from solver.problem.pod_shapes import Shape
 def keep_even(counts: DomainCounts, item: Shape, spread: Spread) -> None:
     """
     Ensure that no domain with such a pod has more than the skew above any other.
+
+    Nobody relies on who is moved and not spread as well, but it may be one too many.
     """
     key, pair = spread.key, (spread.pods, spread.key)
     counting = counts.around.spread.counting(item.neighbours, spread, item.demand)
-    cells = counts.around.domains.of(key)
-    like = [s for s, x in counts.items.items() if x.neighbours.is_spread(*pair)]
-    table, over = counts.by_domain(key, like)
-    if over or not len(counting) or not _is_inside(counts, like, counting.tolist()):
-        return
-    row, most = counts.around.spread.both(pair, cells, counting)
     inside = frozenset(counting.tolist())
+    said = {shape: other.neighbours for shape, other in counts.items.items()}
+    like = [s for s, x in said.items() if x.is_spread(*pair)]
+    table, over = counts.by_domain(key, like, inside)
+    if over or not inside:
+        return
+    cells = counts.around.domains.of(key)
+    row, most = counts.around.spread.both(pair, cells, counting)
     there = counts.there.sums(
         key, row, selects(spread.pods), relied_on=True, counting=inside
     )
@@ -35,36 +36,16 @@ def keep_even(counts: DomainCounts, item: Shape, spread: Spread) -> None:
     if len(values) < spread.domains:
         counts.model.add(least == 0)
     totals = {cell: sum_of(there.of(cell), table.get(cell, [])) for cell in values}
-    for cell, total in totals.items():
+    for total in totals.values():
         counts.model.add(least <= total)
-        totals[cell] = total + int(most[cell] - row[cell])
-    _bound(counts, item, spread, totals, least + spread.skew)
-
-
-def _bound(
-    counts: DomainCounts,
-    item: Shape,
-    spread: Spread,
-    totals: Mapping[int, cp_model.LinearExpr],
-    most: cp_model.LinearExpr,
-) -> None:
-    asks = item.neighbours.spread, item.demand
-    shapes = [
-        shape
-        for shape, other in counts.items.items()
-        if (other.neighbours.spread, other.demand) == asks
-    ]
-    for cell, here in counts.by_domain(spread.key, shapes)[0].items():
-        row = counts.model.add(totals[cell] <= most)
-        row.only_enforce_if(counts.some(here))
-
-
-def _is_inside(
-    counts: DomainCounts, shapes: Sequence[int], counting: Sequence[int]
-) -> bool:
-    nodes = set(counting)
-    return all(
-        nodes.issuperset(item.nodes)
-        for item, terms in zip(counts.capacity.classes.items, counts.terms, strict=True)
-        if any(shape in terms for shape in shapes)
-    )
+    late = [s for s, x in said.items() if x.comes_perhaps(*pair)]
+    perhaps = counts.by_domain(key, late, inside)[0]
+    items, asks = counts.items.items(), (item.neighbours.spread, item.demand)
+    same = [s for s, x in items if (x.neighbours.spread, x.demand) == asks]
+    for cell, here in counts.by_domain(key, same)[0].items():
+        if cell in totals:
+            total = totals[cell] + int(most[cell] - row[cell])
+            total += cp_model.LinearExpr.sum(perhaps.get(cell, []))
+            counts.model.add(total <= least + spread.skew).only_enforce_if(
+                counts.some(here)
+            )

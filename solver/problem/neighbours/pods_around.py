@@ -130,7 +130,7 @@ class PodsAround:
         Tell whether each pod of a kind changes where the next of them may be.
         """
         alone = any(rule.pods in said.selected for rule in said.apart)
-        takes = bool(said.spread) or said.takes_volumes
+        takes = self.spread.counts(said) or said.takes_volumes
         return takes or alone or self.is_first(said)
 
     def may_be(
@@ -144,7 +144,8 @@ class PodsAround:
             free &= self.volumes.may_be(said, free if where is None else free & where)
         for rule in said.spread:
             free &= self.spread.allows(said, rule, demand)
-        return free & self.spread.spares(said, demand) if said.spread else free
+        counts = self.spread.counts(said)
+        return free & self.spread.spares(said, demand) if counts else free
 
     def apart_from(self, said: Neighbours) -> Bools:
         """
@@ -302,8 +303,7 @@ def _said_by_who_comes(
 
 
 def _may_move(gang: Gang, leaf: PodSet) -> bool:
-    running = any(pod.phase is PodPhase.RUNNING for pod in leaf.pods)
-    return gang.preemptible and running
+    return gang.preemptible and any(x.phase is PodPhase.RUNNING for x in leaf.pods)
 
 
 def _ending(

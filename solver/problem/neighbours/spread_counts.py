@@ -75,7 +75,8 @@ class SpreadCounts:
     """
     The pods that spread counts, by selector, key and node.
 
-    Those of stale gangs stay ``perhaps``: whether they do or not, others lie well.
+    Those of stale gangs stay ``perhaps``, and who is moved and not spread itself comes
+    so: whether they do or not, others lie well.
     """
 
     def __init__(self, domains: KeyDomains, said: Collection[Neighbours]) -> None:
@@ -109,6 +110,12 @@ class SpreadCounts:
                 np.zeros(len(self._domains.nodes), dtype=np.int64),
             )
             np.add.at(row, nodes, counts)
+
+    def counts(self, said: Neighbours) -> bool:
+        """
+        Tell whether a pod is spread when it comes, or one too many where it is moved.
+        """
+        return bool(said.spread or (said.moved and self._pairs.of(said)))
 
     def spares(self, said: Neighbours, demand: NodeDemand) -> Bools:
         """
@@ -146,14 +153,16 @@ class SpreadCounts:
             if spread.pods not in said.selected:
                 continue
             own = spread in said.spread and who.spread == said.spread
-            if (own and where == demand) or not said.is_spread(spread.pods, spread.key):
+            pair = spread.pods, spread.key
+            is_counted = said.is_spread(*pair) or said.comes_perhaps(*pair)
+            if (own and where == demand) or not is_counted:
                 continue
             cells = self._domains.of(spread.key)
             inside = self.counting(who, spread, where)
             has = np.unique(cells[(row > 0) & (cells >= 0)])
             if not len(has) or not len(inside):
                 continue
-            counts, most = self.both((spread.pods, spread.key), cells, inside)
+            counts, most = self.both(pair, cells, inside)
             after = counts + np.bincount(cells[inside], more[inside], len(counts))
             here = np.unique(cells[inside])
             least = int(after[here].min()) if len(here) >= spread.domains else 0
@@ -173,14 +182,14 @@ class SpreadCounts:
         """
         Count pods on nodes; of those that come only these that are spread themselves.
 
-        Others may come after them.
+        Others may come after them, but for those that are moved.
         """
-        table = self._perhaps if perhaps else self._counts
         for pair in self._pairs.of(said):
-            if not comes or said.is_spread(*pair):
-                if pair not in table:
-                    table[pair] = np.zeros(len(self._domains.nodes), dtype=np.int64)
-                np.add.at(table[pair], nodes, counts)
+            late = comes and said.comes_perhaps(*pair)
+            if late or not comes or said.is_spread(*pair):
+                table = self._perhaps if perhaps or late else self._counts
+                nobody = np.zeros(len(self._domains.nodes), dtype=np.int64)
+                np.add.at(table.setdefault(pair, nobody), nodes, counts)
 
     def allows(self, said: Neighbours, spread: Spread, demand: NodeDemand) -> Bools:
         """

@@ -18,7 +18,8 @@ class Occupant:
     Pods of one leaf, or of others, on one node.
 
     They ``stay`` or are ``ending``, which those are that this plan takes away too;
-    ``bound`` and ``later`` ones come by this plan, at once or once there is room.
+    ``bound`` and ``later`` ones come by this plan, at once or once there is room; of
+    these ``moved`` ones come from other places, or from this one.
     """
 
     said: Neighbours
@@ -29,6 +30,7 @@ class Occupant:
     ending: int = 0
     bound: int = 0
     later: int = 0
+    moved: int = 0
 
     @property
     def new(self) -> int:
@@ -68,10 +70,12 @@ def _of_leaf(evidence: Evidence, gang: str, leaf: PodSet) -> Iterator[Occupant]:
     ending = _on_nodes(leaf, PodPhase.TERMINATING)
     bound: Counter[str] = Counter()
     later: Counter[str] = Counter()
+    moved: Counter[str] = Counter()
     case = evidence.cases.get(gang)
     if case is not None:
         bound += Counter(case.deeds.bound.get(leaf.name, {}))
         later += Counter(case.got.get(leaf.name, {})) - bound
+        moved += Counter(case.deeds.arriving.get(leaf.name, {}))
     loss = Counter(
         step.source
         for step in evidence.steps
@@ -90,6 +94,7 @@ def _of_leaf(evidence: Evidence, gang: str, leaf: PodSet) -> Iterator[Occupant]:
                 ending=ending[name] + min(gone[name], running[name]),
                 bound=bound[name],
                 later=later[name],
+                moved=moved[name],
             )
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from models.neighbours import Apart, Near, Neighbours, ReachedVolumes, Spread
 from tests.helpers.build import ZONE, bind, binds, gang, node, plan, snapshot
-from tests.unit.solver.verify.verify_cases import broken, made, reserve
+from tests.unit.solver.verify.verify_cases import broken, made, move, reserve
 
 MACHINES = [
     node("n0", zone="a"),
@@ -164,6 +164,16 @@ def spread():
         plan(bind("a-0", "n3")),
         plan(bind("a-0", "n0")),
         "a node in no domain",
+    )
+    yield broken(
+        "pods-spread",
+        snapshot(
+            MACHINES,
+            [gang("w", neighbours=even), gang("v", neighbours=WEB, running=["n0"])],
+        ),
+        made(move("v-0", "n0", "n1"), reserve("w-0", "n0")),
+        made(move("v-0", "n0", "n2"), reserve("w-0", "n0")),
+        "who is moved counts where it comes to",
     )
 
 
