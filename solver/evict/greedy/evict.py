@@ -89,6 +89,7 @@ class _ByHand:
             self._start_all(list(batch), kind)
         for unit in filter(self._is_open, filter(self._is_passed_by, units)):
             self._start(unit, evict=False)  # Nobody is moved to where it follows.
+        self.room.spare(0)  # Others left later whose room is enough for some.
         self._move_instead()
         draft = self.step.work.draft()
         sure = {

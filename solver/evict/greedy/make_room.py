@@ -58,7 +58,7 @@ class RoomMaking:
         placed = placed_counts(self.step.work, unit)
         if not self.step.book(unit, placed):
             return False
-        self._spare(mark)
+        self.spare(mark)
         return self._settle(placed, unit, mark)
 
     def _clear(
@@ -146,7 +146,7 @@ class RoomMaking:
             for i, hosts in found[state.key].items():
                 self.step.work.take(state, i, Counter(hosts))
 
-    def _spare(self, mark: int) -> None:
+    def spare(self, mark: int) -> None:
         """
         Let those stay who need not leave after all, the dearest first.
         """
