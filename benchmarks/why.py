@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from adapters.compare.start_cost import start_cost
 from adapters.compare.what_would_be import WhatIfAsked, answer
 from adapters.machine.clock import monotonic
 from adapters.machine.garbage import no_collection
@@ -128,9 +129,10 @@ def _of_gangs(contract: Why, asked: _AskedRound) -> Iterator[Row]:
 def _answer(asked: _AskedRound, gang: str) -> _Answer:
     given = asked.snapshot, asked.policy, asked.plan
     first, why = _timed(lambda: why_waits(*given, gang))
+    lost, _ = _timed(lambda: start_cost(*given, why))
     second, found = _timed(lambda: remedies_of(*given, why))
     third, _ = _timed(lambda: when_starts(*given, gang))
-    return _Answer(first, second, third, bool(found.found), found.untried)
+    return _Answer(first + lost, second, third, bool(found.found), found.untried)
 
 
 def _of_all(contract: Why, limit: float, asked: _AskedRound) -> Row:

@@ -38,6 +38,24 @@ def best(snapshot: Snapshot, policy: Policy, shares: Shares) -> list[Value]:
     return found
 
 
+def best_that_starts(
+    gang: str, snapshot: Snapshot, policy: Policy, shares: Shares
+) -> list[Value] | None:
+    """
+    Give the best vector, nobody leaving, of a plan that starts a gang, if there is one.
+
+    Parameters
+    ----------
+    gang
+        Who is to start, of those that wait.
+    snapshot, policy, shares
+        As for ``best``.
+    """
+    small = build(gather(snapshot), shares)
+    small.cp.add(small.starts[gang] == 1)
+    return _optimise(small, policy)
+
+
 def check_feasible(
     snapshot: Snapshot, policy: Policy, shares: Shares, placement: Placement
 ) -> list[Value] | None:

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from solver.verify.judge import verify as _verify
     from solver.verify.violation import Violation as Violation
     from solver.why.all_waiting import why_all_wait as why_all_wait
+    from solver.why.same_rounds import RoundsTakeLongError as RoundsTakeLongError
+    from solver.why.start_anyway import start_anyway as start_anyway
     from solver.why.tried_changes import remedies_of as remedies_of
     from solver.why.when_starts import StartsAsked as StartsAsked
     from solver.why.when_starts import when_starts as when_starts
@@ -67,6 +69,8 @@ _ROOMS = {
     "verify.judge": ("judge",),
     "verify.violation": ("Violation",),
     "why.all_waiting": ("why_all_wait",),
+    "why.same_rounds": ("RoundsTakeLongError",),
+    "why.start_anyway": ("start_anyway",),
     "why.tried_changes": ("remedies_of",),
     "why.when_starts": ("StartsAsked", "when_starts"),
     "why.why_waits": ("RoundAsked", "why_waits"),

@@ -1,8 +1,8 @@
 """
 Asks of many small rounds why who waits: ``python -m tests.why_campaign --rounds 100``.
 
-Cores, remedies and "at the latest" are held against the exact model and against rounds
-that are played; ``--first`` goes on where another run has ended.
+Cores, costs, remedies and "at the latest" are held against the exact model and against
+rounds that are played; ``--first`` goes on where another run has ended.
 """
 
 import argparse
@@ -15,11 +15,12 @@ from exact import UndecidedError
 from models.why.verdicts import Verdict
 from solver import RoundAsked, decide_or_fall_back
 from tests.helpers.rounds.waiting_cases import CASES, in_haste
+from tests.helpers.truth.true_costs import problems_of_cost
 from tests.helpers.truth.true_latest import limited, problems_of_starts
 from tests.helpers.truth.true_remedies import TrueRemedies
 from tests.helpers.truth.true_whys import TrueWhy
 
-KINDS = ("cores", "remedies", "starts")
+KINDS = ("cores", "costs", "remedies", "starts")
 SHORT = 0.5
 """
 Deterministic units for each of the many rounds that remedies need.
@@ -83,6 +84,11 @@ def _complaints(kind: str, case: str, seed: int, *, hasty: bool) -> Iterator[str
         return
     asked = RoundAsked(snapshot, policy, plan, besides=frozenset(Verdict))
     waits = [line.name for line in plan.gangs if line.state == "Waiting"]
+    if kind == "costs":
+        for name in waits:
+            if asked.told(name).verdict is Verdict.OUTRANKED:
+                yield from problems_of_cost(snapshot, policy, plan, name, told)
+        return
     if kind == "remedies":
         for name in waits[seed % len(waits) :][:1] if waits else ():
             why = asked.why(name)

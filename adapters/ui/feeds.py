@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from adapters.compare.start_cost import start_cost
 from adapters.files.writing.why_writer import why_document
 from adapters.inventory.listed import Seen
 from adapters.loop.plan_round import LivePlanner, planned
@@ -65,8 +66,8 @@ def answers_of(seen: Seen, plan: Plan, facts: RoundFacts) -> RoundAnswers:
         if found is None:
             return {}
         given = seen.snapshot, seen.policy, plan
-        when = when_starts(*given, found.gang)
-        return why_document(found, remedies_of(*given, found), when)
+        when, cost = when_starts(*given, found.gang), start_cost(*given, found)
+        return why_document(found, remedies_of(*given, found), when, cost)
 
     return RoundAnswers(greedy, why, remedies)
 

@@ -66,6 +66,24 @@ def best_of_first_step(
     return optimise(step, first_tiers(step))
 
 
+def first_step_that_starts(
+    gang: str, snapshot: Snapshot, policy: Policy, shares: Shares
+) -> list[Value] | None:
+    """
+    Give the best values of a first step that starts a gang, if there is one.
+
+    Parameters
+    ----------
+    gang
+        Who is to start, of those that wait.
+    snapshot, policy, shares
+        As for ``best_first_step``.
+    """
+    step = build_step(gather(snapshot), policy, shares, Stage.ENTITLED, Frozen())
+    step.cp.add(step.small.starts[gang] == 1)
+    return optimise(step, first_tiers(step))
+
+
 def best_second_step(
     snapshot: Snapshot, policy: Policy, shares: Shares, plan: Plan
 ) -> list[Value] | None:

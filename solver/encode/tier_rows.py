@@ -2,10 +2,10 @@
 Tiers: what each of them counts, as sums over the model's variables.
 """
 
-from collections.abc import Callable, Iterable
-from typing import assert_never
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from models.plan import Direction
+from models.policy import TierName
 from solver.effort.cp_sat import cp_model
 from solver.encode.capacity import Capacity, add_touched
 from solver.encode.node_classes import Classes
@@ -16,7 +16,7 @@ from solver.problem.lateness import late_value
 from solver.problem.problem import Problem
 from solver.problem.running_domains import running_domains
 from solver.problem.start_values import borrowing_value, entitled_value
-from solver.score.tier import AnyTier, TierKey, is_loss, tier_of
+from solver.score.tier import LOSSES, AnyTier, TierKey, tier_of
 
 
 def tier_sum(problem: Problem, types: list[TypeVars], key: TierKey) -> Linear:
@@ -24,7 +24,7 @@ def tier_sum(problem: Problem, types: list[TypeVars], key: TierKey) -> Linear:
     Write what a tier counts gang by gang; the sums of other tiers need more than that.
     """
     total = Linear(tier_of(key.name).decided(problem, key))
-    add = _rows_of(key.name)
+    add = _OF_GANGS[key.name]
     for kind in types:
         add(problem, kind, key, total)
     return total
@@ -75,33 +75,8 @@ def require_better(
     model.add_bool_or(ends)
 
 
+_OF_MORE: Sequence[TierName] = ("packing", "order", "neighbours", "expected-fragments")
 _Rows = Callable[[Problem, TypeVars, TierKey, Linear], None]
-
-
-def _rows_of(name: AnyTier) -> _Rows:  # noqa: C901, PLR0911 - one case for each
-    if is_loss(name):
-        return _nothing
-    match name:
-        case "entitled":
-            return _entitled
-        case "borrowing":
-            return _borrowing
-        case "topology":
-            return _topology
-        case "surplus":
-            return _surplus
-        case "gpus":
-            return _gpus
-        case "pods":
-            return _pods
-        case "gangs":
-            return _gangs
-        case "late":
-            return _late
-        case "packing" | "order" | "neighbours" | "expected-fragments":
-            return _nothing  # not gang by gang
-        case _:
-            assert_never(name)
 
 
 def _entitled(problem: Problem, kind: TypeVars, key: TierKey, total: Linear) -> None:
@@ -118,10 +93,6 @@ def _borrowing(problem: Problem, kind: TypeVars, key: TierKey, total: Linear) ->
     weight = borrowing_value(problem, kind.sample.states)
     total.add(kind.starts.variable, weight, kind.starts.upper)
     total.add(kind.entitled.variable, -weight, kind.entitled.upper)
-
-
-def _nothing(_p: Problem, _kind: TypeVars, _key: TierKey, _total: Linear) -> None:
-    return
 
 
 def _topology(problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> None:
@@ -183,9 +154,23 @@ def _gangs(_problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> N
         total.add(kind.starts.variable, len(kind.sample.states), kind.starts.upper)
 
 
-def _late(problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> None:
-    if weight := late_value(problem, kind.sample):
+def _late(problem: Problem, kind: TypeVars, key: TierKey, total: Linear) -> None:
+    if weight := late_value(problem, kind.sample, key.name):
         total.add(kind.starts.variable, weight, kind.starts.upper)
+
+
+_OF_GANGS: Mapping[AnyTier, _Rows] = {
+    **dict.fromkeys((*LOSSES, *_OF_MORE), lambda *_: None),
+    "asked": _late,
+    "entitled": _entitled,
+    "borrowing": _borrowing,
+    "topology": _topology,
+    "surplus": _surplus,
+    "gpus": _gpus,
+    "pods": _pods,
+    "gangs": _gangs,
+    "late": _late,
+}
 
 
 def packing_sum(

@@ -193,7 +193,7 @@ def open_step(
         return None
     keys = _keys(problem, step)
     idle = _without_evictions(now, ready, keys, budget)
-    if all(idle.starts(unit) for unit in units):
+    if not problem.asked and all(idle.starts(unit) for unit in units):
         return None
     return _opened(problem, now, idle)
 

@@ -24,10 +24,19 @@ def is_late(problem: Problem, unit: Unit) -> bool:
     return passed_over(unit) >= tier.after and needs_gpus(unit, tier.gpus)
 
 
-def late_value(problem: Problem, unit: Unit) -> int:
+def is_apart(problem: Problem, unit: Unit) -> tuple[bool, bool]:
     """
-    Give what a start counts in that tier: its least cores, or nothing.
+    Tell whether a start is that of a late unit, and of the one that is asked for.
     """
+    return is_late(problem, unit), unit.key == problem.asked
+
+
+def late_value(problem: Problem, unit: Unit, name: str = "late") -> int:
+    """
+    Give what a start counts in that tier: its least cores, and one if ``asked`` for.
+    """
+    if name == "asked":
+        return int(unit.key == problem.asked)
     if not is_late(problem, unit):
         return 0
     return sum(problem.least_value[state.key] for state in unit.states)

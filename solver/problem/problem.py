@@ -126,7 +126,8 @@ class Problem:
     ``states`` are the standings of all gangs that are not complete.  ``gangs`` are
     those of the snapshot, with reserved pods pending as everywhere in a round,
     ``written`` as the snapshot has them.  ``remembered`` are gangs that wait and were
-    evicted before, with the least they ask for of what could ever be placed.
+    evicted before, with the least they ask for of what could ever be placed.  The unit
+    that is ``asked`` for starts whatever else is wanted, if it may.
     """
 
     snapshot: Snapshot
@@ -152,6 +153,7 @@ class Problem:
     stuck: tuple[Standing, ...] = ()
     frozen: Frozen = Frozen()
     step: Step = Step.IDLE
+    asked: str = ""
     states: Mapping[str, Standing] = field(default_factory=dict)
     gangs: Mapping[str, Gang] = field(default_factory=dict)
     written: Mapping[str, Gang] = field(default_factory=dict)

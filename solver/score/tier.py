@@ -6,7 +6,7 @@ The rows of the model that say the same are in ``encode/tier_rows.py``.
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, assert_never
+from typing import Literal
 
 from models.plan import Direction
 from models.policy import TierName
@@ -14,16 +14,13 @@ from models.resources import Resources
 from solver.place.draft import Draft
 from solver.place.preferred_now import unmet
 from solver.problem.gang_state import Standing
-from solver.problem.lateness import is_late, late_value
+from solver.problem.lateness import is_apart, late_value
 from solver.problem.leaving_pods import loss_of
 from solver.problem.problem import Problem, Step, Unit
 from solver.problem.running_domains import frozen_spread, least_spread, spread_of
 from solver.problem.start_values import borrowing_value, entitled_value
 from solver.score.left_over import least_left_over, left_over
 from solver.score.reserved_pods import kept_by_all
-
-if TYPE_CHECKING:
-    from typing_extensions import TypeIs
 
 LossName = Literal[
     "disruption",
@@ -39,9 +36,9 @@ LossName = Literal[
     "preemption-age",
     "preemption-size",
 ]
-AnyTier = TierName | LossName
+AnyTier = TierName | LossName | Literal["asked"]
 """
-The tiers of policies, and the further measures of what is lost.
+The tiers of policies, the further measures of what is lost, and the start of who must.
 """
 
 
@@ -80,13 +77,6 @@ What is lost: for the starts of which step, and which of its measures.
 """
 
 
-def is_loss(name: AnyTier) -> "TypeIs[LossName]":
-    """
-    Tell whether a tier is a measure of what is lost.
-    """
-    return name in LOSSES
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tier:
     """
@@ -104,41 +94,6 @@ class Tier:
     apart: Callable[[Problem, Unit], object] | None = None
     by_band: bool = False
     beside_starts: bool = False
-
-
-def tier_of(name: AnyTier) -> Tier:  # noqa: C901, PLR0911, PLR0912 - a case for each
-    """
-    Give the record of a tier.
-    """
-    if is_loss(name):
-        return _LOSS
-    match name:
-        case "entitled":
-            return _ENTITLED
-        case "borrowing":
-            return _BORROWING
-        case "topology":
-            return _TOPOLOGY
-        case "neighbours":
-            return _NEIGHBOURS
-        case "surplus":
-            return _SURPLUS
-        case "expected-fragments":
-            return _FRAGMENTS
-        case "packing":
-            return _PACKING
-        case "gpus":
-            return _GPUS
-        case "pods":
-            return _PODS
-        case "gangs":
-            return _GANGS
-        case "late":
-            return _LATE
-        case "order":
-            return _ORDER
-        case _:
-            assert_never(name)
 
 
 # --- entitled and borrowing starts ------------------------------------------------
@@ -170,10 +125,6 @@ def _borrowing(
     return borrowing_value(problem, mine)
 
 
-def _most_entitled(problem: Problem, key: TierKey) -> int:
-    return entitled_value(problem, _in_band(_startable(problem), key))
-
-
 def _band_and_age(problem: Problem, unit: Unit) -> object:
     return unit.band, problem.policy.quarters(unit.states[0].gang.age)
 
@@ -186,7 +137,9 @@ _ENTITLED = Tier(
     added=lambda problem, draft, key: _entitled(
         problem, key, _started(problem, draft), draft.entitled
     ),
-    reach=_most_entitled,
+    reach=lambda problem, key: entitled_value(
+        problem, _in_band(_startable(problem), key)
+    ),
     apart=_band_and_age,
     by_band=True,
 )
@@ -355,16 +308,12 @@ _PODS = Tier(
 )
 
 
-def _gangs(problem: Problem, draft: Draft, _key: TierKey) -> int:
-    return sum(len(unit.states) for unit in problem.units if draft.starts(unit))
+def _gangs(units: Sequence[Unit]) -> int:
+    return sum(len(unit.states) for unit in units)
 
 
-def _most_gangs(problem: Problem, _key: TierKey) -> int:
-    return sum(len(unit.states) for unit in problem.units if unit.starts)
-
-
-def _late(problem: Problem, units: Sequence[Unit]) -> int:
-    return sum(late_value(problem, unit) for unit in units)
+def _late(problem: Problem, units: Sequence[Unit], key: TierKey) -> int:
+    return sum(late_value(problem, unit, key.name) for unit in units)
 
 
 def _place_in_order(problem: Problem, units: Sequence[Unit]) -> int:
@@ -380,15 +329,15 @@ def _place_in_order(problem: Problem, units: Sequence[Unit]) -> int:
 _GANGS = Tier(
     direction="max",
     decided=lambda problem, _key: problem.satisfied,
-    added=_gangs,
-    reach=_most_gangs,
+    added=lambda problem, draft, _key: _gangs(_started(problem, draft)),
+    reach=lambda problem, _key: _gangs(_startable(problem)),
 )
 _LATE = Tier(
     direction="max",
-    decided=lambda problem, _key: _late(problem, problem.frozen.units),
-    added=lambda problem, draft, _key: _late(problem, _started(problem, draft)),
-    reach=lambda problem, _key: _late(problem, _startable(problem)),
-    apart=is_late,
+    decided=lambda problem, key: _late(problem, problem.frozen.units, key),
+    added=lambda problem, draft, key: _late(problem, _started(problem, draft), key),
+    reach=lambda problem, key: _late(problem, _startable(problem), key),
+    apart=is_apart,
 )
 _ORDER = Tier(
     direction="max",
@@ -398,3 +347,28 @@ _ORDER = Tier(
     ),
     reach=lambda problem, _key: _place_in_order(problem, _startable(problem)),
 )
+_EVERY: Mapping[AnyTier, Tier] = {
+    **dict.fromkeys(LOSSES, _LOSS),
+    "asked": _LATE,
+    "entitled": _ENTITLED,
+    "borrowing": _BORROWING,
+    "topology": _TOPOLOGY,
+    "neighbours": _NEIGHBOURS,
+    "surplus": _SURPLUS,
+    "expected-fragments": _FRAGMENTS,
+    "packing": _PACKING,
+    "gpus": _GPUS,
+    "pods": _PODS,
+    "gangs": _GANGS,
+    "late": _LATE,
+    "order": _ORDER,
+}
+
+
+def tier_of(name: AnyTier) -> Tier:
+    """
+    Give the record of a tier.
+    """
+    if name not in _EVERY:
+        raise AssertionError(name)
+    return _EVERY[name]

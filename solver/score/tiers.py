@@ -20,10 +20,13 @@ _APART = [x for x in dict.fromkeys(tier_of(name).apart for name in _NAMES) if x]
 def tier_keys(problem: Problem) -> tuple[TierKey, ...]:
     """
     Expand the policy's tiers, one per band where values count by band; order is last.
+
+    Before them all is the start of who is asked for.
     """
+    first: list[tuple[AnyTier, float | None]] = [("asked", None)] * bool(problem.asked)
     keys: list[TierKey] = []
     last: tuple[AnyTier, float | None] = ("order", None)
-    for name, own_gap in [*_listed(problem.policy), last]:
+    for name, own_gap in [*first, *_listed(problem.policy), last]:
         gap = problem.policy.limits.gap if own_gap is None else own_gap
         tier = tier_of(name)
         tiers = problem.bands.tiers if tier.by_band else ((range(0), None),)

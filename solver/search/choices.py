@@ -50,11 +50,11 @@ class Sure:
         self.froze |= after.frozen is not decided.before.frozen
         if self.open:
             return
-        opened = decided.opened
-        self.open = _may_choose(decided, after)
+        opened, asked = decided.opened, bool(after.asked)
+        self.open = asked or _may_choose(decided, after)
         step = opened.now.step
         gains = {"entitled"} if step is Step.ENTITLED else {"entitled", "borrowing"}
-        if _may_give_rights(opened):
+        if asked or _may_give_rights(opened):
             return
         for key in opened.keys:
             mine = key.name in LOSSES and LOSSES[key.name][0] == step

@@ -83,15 +83,9 @@ def trial_of(
     """
     size = max(1, len(snapshot.nodes) + len(snapshot.gangs))
     later |= size > SMALL
-    most = UNITS_OF_SIZE / size if later else MOST_UNITS
-    most = min(policy.limits.deterministic, most)
-    limits = policy.limits.model_copy(
-        update={"seconds": None, "workers": 1, "deterministic": most}
-    )
-    policy = policy.model_copy(update={"limits": limits})
     trial = Trial(
         snapshot=snapshot,
-        policy=policy,
+        policy=in_short(policy, UNITS_OF_SIZE / size if later else MOST_UNITS),
         gang=gang,
         before=plan.states,
         tries=min(MOST_TRIES, max(LEAST_TRIES, SIZE_TRIED // size)),
@@ -100,6 +94,17 @@ def trial_of(
     if later:
         trial.begin_later(plan)
     return trial
+
+
+def in_short(policy: Policy, most: float) -> Policy:
+    """
+    Plan by a policy without a clock, and in no more than some deterministic units.
+    """
+    most = min(policy.limits.deterministic, most)
+    limits = policy.limits.model_copy(
+        update={"seconds": None, "workers": 1, "deterministic": most}
+    )
+    return policy.model_copy(update={"limits": limits})
 
 
 @dataclass(slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from models.plan import GangLine, Plan
 from models.policy import Evict, Limits, Policy
 from models.snapshot import Snapshot
 from models.why.reasons import Reason, Waiting
+from models.why.told import no_start, sentence_of, told
 from models.why.verdicts import Blocker, PlaceInLine, Verdict, WhyWaits
 from models.why.without_rules import no_wait, not_ready
 from solver.effort.budget import Budget, Stopwatch
@@ -121,8 +122,9 @@ class RoundAsked:
         kind = kind_asked(problem, unit)
         if kind not in self._known:
             self._known[kind] = _GangAsked(self, unit).why(line)
-        never = self._known[kind].verdict is Verdict.NEVER  # told of its own pods
-        return _never(problem, line) if never else replace(self._known[kind], gang=gang)
+        if self._known[kind].verdict is Verdict.NEVER:  # told of its own pods
+            return no_start(line, problem.blocked.get(gang))
+        return replace(self._known[kind], gang=gang)
 
     @cached_property
     def _line(self) -> list[Unit]:
@@ -215,9 +217,9 @@ class _GangAsked:
         if core is None:
             return self._undecided(line)
         if not core:
-            return _never(self._problem, line)
+            return no_start(line, self._problem.blocked.get(line.name))
         because = blockers_of(ask, core, self._given)
-        said = _said(line, *because)
+        said = told(line, *because)
         besides = self._besides(ask, rules, core)
         return replace(said, besides=besides, proof=ask.proof(core) or "model")
 
@@ -256,7 +258,7 @@ class _GangAsked:
         """
         alone = replace(self._ask, closed=True)
         core = _core(rules, alone)
-        said = _sentence(blockers_of(alone, core or frozenset(), self._given))
+        said = sentence_of(blockers_of(alone, core or frozenset(), self._given))
         said = f"it {said or 'could start alone'}"
         for tier in self._plan.tiers:
             if tier.name in STARTS and tier.value != tier.bound:
@@ -279,30 +281,13 @@ class _GangAsked:
         core = _core(self._rules, ask)
         if not core:
             return ""
-        said = _sentence(blockers_of(ask, core, self._given))
+        said = sentence_of(blockers_of(ask, core, self._given))
         return f": {said}; whether others could leave for it was not found out"
 
     def _undecided(self, line: GangLine, left: Callable[[], str] = str) -> WhyWaits:
         detail = left() if Verdict.UNDECIDED in self._words else ""
         entry = Blocker(rule=Verdict.UNDECIDED, facts={"detail": detail})
-        return _said(line, entry)
-
-
-def _never(problem: Problem, line: GangLine) -> WhyWaits:
-    waiting = problem.blocked.get(line.name) or line.waiting
-    detail = f"can never start as written: {waiting.message if waiting else ''}"
-    entry = Blocker(rule=Verdict.NEVER, facts={"detail": detail})
-    return replace(_said(line, entry), proof="counting")
-
-
-def _said(line: GangLine, *because: Blocker) -> WhyWaits:
-    return WhyWaits(
-        gang=line.name,
-        state=line.state,
-        verdict=because[0].rule,
-        sentence=_sentence(because),
-        because=because,
-    )
+        return told(line, entry)
 
 
 def _core(rules: Sequence[NamedRule], ask: StartUnder) -> Rules | None:
@@ -320,20 +305,6 @@ def _core(rules: Sequence[NamedRule], ask: StartUnder) -> Rules | None:
     if ask.proof(core) == "model" and not ask.again(core):
         return None
     return core
-
-
-def _sentence(because: Sequence[Blocker]) -> str:
-    """
-    Say a core in one sentence: what lacks first, without what the verdict says too.
-    """
-    words = {one.rule for one in because}
-    room = {Verdict.ROOM, Verdict.DEVICES}
-    less = room if words & {Verdict.TOPOLOGY, Verdict.OUTRANKED} else set()
-    less |= {Verdict.LIMIT, Verdict.QUOTA} if Verdict.OUTRANKED in words else set()
-    because = [one for one in because if one.rule not in less]
-    told = [one for one in because if one.rule in {Verdict.ROOM, Verdict.FRAGMENTS}]
-    told += [one for one in because if one not in told]
-    return "; ".join(one.sentence for one in told)
 
 
 def cannot_start(problem: Problem, gang: str) -> bool:

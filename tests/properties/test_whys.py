@@ -1,5 +1,7 @@
 """
 What is always true of cores: they forbid, and none of their rules is there in vain.
+
+And of costs: no plan that starts who is outranked loses less than is said.
 """
 
 import pytest
@@ -34,6 +36,14 @@ def test_a_core_forbids_the_start_and_has_no_rule_in_vain(case, first):
 
 
 @pytest.mark.drawn
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("first", FAST[::EACH])
+def test_no_plan_with_who_is_outranked_loses_less_than_is_said(case, first):
+    for seed in range(first, first + EACH // 2):
+        assert [] == complaints(case, seed, only="costs", hasty=True), seed
+
+
+@pytest.mark.drawn
 @pytest.mark.parametrize(("case", "seed"), FOUND)
 def test_a_core_that_was_wrong_once_is_right(case, seed):
     assert [] == complaints(case, seed, only="cores")
@@ -45,3 +55,4 @@ def test_a_core_that_was_wrong_once_is_right(case, seed):
 def test_many_cores_forbid_the_start_and_have_no_rule_in_vain(case, first):
     for seed in range(first, first + EACH):
         assert [] == complaints(case, seed, only="cores"), seed
+        assert [] == complaints(case, seed, only="costs"), seed

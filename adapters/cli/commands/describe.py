@@ -46,6 +46,7 @@ def gang(
     NAME is namespace/name, or a name that only one gang has.
     """
     from adapters.cli.views.describe_views import gang_document, gang_lines
+    from adapters.compare.start_cost import with_cost
     from adapters.inventory.gangs import gang_rows
     from adapters.inventory.listed import proven
 
@@ -54,7 +55,7 @@ def gang(
     with where.looking() as look:
         seen = look()
         row = the_one("gang", wanted, gang_rows(seen), lambda row: row.key, seen.source)
-    seen = proven(seen, [row.key])
+    seen = with_cost(proven(seen, [row.key]), row.key)
     row = next(one for one in gang_rows(seen) if one.key == row.key)
     _write(output, lambda: gang_document(seen, row), lambda: gang_lines(seen, row))
 

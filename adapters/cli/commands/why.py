@@ -208,6 +208,7 @@ def _of_gang(
     source: PlanSource, name: str, output: Format, paint: Paint, *, debug: bool
 ) -> None:
     from adapters.cli.terminal.progress import Progress
+    from adapters.compare.start_cost import start_cost
     from adapters.machine.garbage import no_collection
     from solver import remedies_of, when_starts, why_waits
 
@@ -216,6 +217,8 @@ def _of_gang(
         key = the_one("gang", name, plan.gangs, _name_of, scenario.source).name
         progress.say("why")
         found = why_waits(scenario.snapshot, policy, plan, key)
+        progress.say("what the plan would lose with it")
+        cost = start_cost(scenario.snapshot, policy, plan, found)
         progress.say("what would help")
         remedies = remedies_of(scenario.snapshot, policy, plan, found)
         when = when_starts(scenario.snapshot, policy, plan, key)
@@ -223,11 +226,11 @@ def _of_gang(
     if output is not Format.TABLE:
         from adapters.files.writing.why_writer import why_document
 
-        emit(as_text(why_document(found, remedies, when), output))
+        emit(as_text(why_document(found, remedies, when, cost), output))
         return
     from adapters.cli.views.why_view import why_lines
 
-    say(*why_lines(found, remedies, when, paint, screen_width()))
+    say(*why_lines(found, remedies, when, cost, paint, screen_width()))
 
 
 def _name_of(line: "GangLine") -> str:

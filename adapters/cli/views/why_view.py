@@ -10,6 +10,7 @@ from adapters.cli.terminal.output import Paint, Table
 from adapters.files.change_words import change_words, ordinal
 from models.changes import EvictedGangs
 from models.devices.gpu_counts import shown_gpus
+from models.why.cost_of_start import StartCost
 from models.why.reasons import counted, does, listed
 from models.why.remedies import Remedies, Remedy, WhenStarts, WhySummary
 from models.why.resource_words import plain
@@ -28,6 +29,7 @@ def why_lines(
     why: WhyWaits,
     remedies: Remedies,
     when: WhenStarts,
+    cost: StartCost | None,
     paint: Paint,
     width: int | None,
 ) -> Iterator[str]:
@@ -51,6 +53,9 @@ def why_lines(
             f"Besides: {'; '.join(one.sentence for one in core)}", width
         )
 
+    if cost is not None:
+        yield ""
+        yield from _wrapped(f"{cost.sentence[:1].upper()}{cost.sentence[1:]}", width)
     if why.place is not None and why.verdict in _IN_LINE:
         yield ""
         yield from _wrapped(_in_line(why.place), width)

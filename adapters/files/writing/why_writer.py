@@ -8,6 +8,7 @@ from typing import Any
 from adapters.files.change_documents import change_document, number
 from adapters.files.change_words import change_words
 from models.devices.gpu_counts import written_name
+from models.why.cost_of_start import StartCost
 from models.why.remedies import Remedies, Remedy, WhenStarts, WhySummary
 from models.why.verdicts import Blocker, PlaceInLine, WhyWaits
 
@@ -20,11 +21,12 @@ def why_document(
     why: WhyWaits,
     remedies: Remedies = _NONE_ASKED,
     when: WhenStarts = _NOT_ASKED,
+    cost: StartCost | None = None,
 ) -> dict[str, Any]:
     """
     Give why a gang waits as plain values in the documented order.
 
-    Without remedies nobody asked what would help, and so of when.
+    Without remedies nobody asked what would help, and so of when and of the cost.
     """
     return {
         "apiVersion": "phalanx/v1",
@@ -38,6 +40,7 @@ def why_document(
         "proof": why.proof or None,
         "besides": [[_blocker(one) for one in core] for core in why.besides],
         "place": None if why.place is None else _place(why.place),
+        "instead": None if cost is None else _cost(cost),
         "remedies": [_remedy(one) for one in remedies.found],
         "tried": remedies.tried,
         "untried": remedies.untried,
@@ -88,6 +91,24 @@ def _place(place: PlaceInLine) -> dict[str, Any]:
         "waiting": place.waiting,
         "inQueue": place.in_queue,
         "before": [*place.before[-_NEAREST:]],
+    }
+
+
+def _cost(cost: StartCost) -> dict[str, Any]:
+    return {
+        "tier": cost.tier or None,
+        "band": cost.band,
+        "value": cost.value if cost.tier else None,
+        "then": cost.then if cost.tier else None,
+        "proven": cost.proven,
+        "tried": cost.tried,
+        "others": {
+            "starts": [*cost.starts],
+            "waits": [*cost.waits],
+            "leaves": [*cost.leaves],
+            "shrinks": [*cost.shrinks],
+        },
+        "sentence": cost.sentence,
     }
 
 

@@ -153,6 +153,7 @@ function showHelp(line, why) {
   const none = why.proven ? "Nothing on the menu helps, which is proven." : `Nothing on the menu was found to help${left}.`;
   line.replaceChildren(made("b", found.length ? `Would help, cheapest first (each was planned and judged)${why.later ? ", in the next round" : ""}${left}` : none));
   if (found.length) line.append(list);
+  if (why.instead) line.prepend(made("p", `${why.instead.sentence[0].toUpperCase()}${why.instead.sentence.slice(1)}.`));
   line.append(made("p", `When: ${why.when.sentence}.`));
 }
 

@@ -12,8 +12,8 @@ from tests.adapters.documents import scenario
 FILE = "scenarios/reasons/quota-limit-reached.yaml"
 KEYS = [
     *("apiVersion", "kind", "gang", "state", "certain", "verdict", "sentence"),
-    *("because", "proof", "besides", "place", "remedies", "tried", "untried", "proven"),
-    *("later", "when"),
+    *("because", "proof", "besides", "place", "instead", "remedies", "tried"),
+    *("untried", "proven", "later", "when"),
 ]
 
 
@@ -50,6 +50,32 @@ def test_json_has_all_keys(capsys):
     assert {"change": "limit", "queue": "research", "by": 1}.items() <= (
         found["remedies"][0]["changes"][0].items()
     )
+
+
+def test_what_the_plan_would_lose_with_a_gang_is_said_to_all(capsys):
+    file = "scenarios/reasons/outranked-by-what-is-worth-more.yaml"
+    short = "entitled work would be worth 12 GPUs less"
+
+    assert 0 == run(["why", "gang", "small", file])
+    shown = capsys.readouterr().out
+    assert f"  With it, {short}: default/large (16 GPUs) would wait" in shown
+
+    assert 0 == run(["why", "gang", "small", file, "-o", "json"])
+    found = json.loads(capsys.readouterr().out)["instead"]
+    assert found.pop("sentence").startswith(f"with it, {short}: ")
+    nobody = {"starts": [], "leaves": [], "shrinks": []}
+    assert found == {
+        "tier": "entitled",
+        "band": 0,
+        "value": 4_000_000_000,
+        "then": 1_000_000_000,
+        "proven": True,
+        "tried": True,
+        "others": {**nobody, "waits": ["default/large"]},
+    }
+
+    assert 0 == run(["describe", "gang", "small", "-f", file])
+    assert f"; with it, {short}\n" in capsys.readouterr().out
 
 
 def test_a_gang_that_starts_does_not_wait(capsys):

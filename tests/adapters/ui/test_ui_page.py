@@ -152,6 +152,24 @@ def test_beside_many_queues_who_waits_is_in_reach_and_opens_where_it_is_seen(bro
 
 
 @WITH_BROWSER
+def test_what_the_plan_would_lose_with_a_gang_is_said_before_what_would_help(browser):
+    store = FrameStore("a test", live=False)
+    show(store, snapshot([node("n0")], [gang("h", gpus=8), gang("g", gpus=4)]))
+    with served(store) as server:
+        opened(browser, server)
+        browser.evaluate("document.querySelector('#waits button').click()")
+        browser.wait("!!document.querySelector('#gang .why ul')")
+        browser.evaluate("document.querySelector('#help').click()")
+        browser.wait("!!document.querySelector('#gang .help p')")
+        said = browser.evaluate("document.querySelector('#gang .help p').textContent")
+
+    assert said == (
+        "With it, entitled work would be worth 4 GPUs less: "
+        "default/h (8 GPUs) would wait."
+    )
+    assert [] == browser.complaints()
+
+
 def test_why_a_gang_waits_is_proven_when_it_is_lit_up(browser):
     store = FrameStore("a test", live=False)
     there = snapshot(

@@ -16,7 +16,7 @@ from solver.score.tiers import score, tier_keys, trivial_bound, value_of
 from tests.helpers.build import gang, nodes, snapshot
 from tests.helpers.rounds.cases import random_snapshot
 
-NAMES = (*get_args(TierName), *get_args(LossName))
+NAMES = ("asked", *get_args(TierName), *get_args(LossName))
 ONE = snapshot(nodes(1), [gang("a", minimum=1)])
 
 
