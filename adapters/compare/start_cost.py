@@ -86,15 +86,20 @@ def start_cost(
         return StartCost(sentence=said, tried=False)
     line = next((x for x in other.gangs if x.name == why.gang), None) if other else None
     if other is None or line is None or line.state == "Waiting":
-        return StartCost(sentence=_no_start(None if line is None else line.waiting))
+        waiting = None if line is None else line.waiting
+        return StartCost(sentence=_no_start(waiting, beside_held=bool(plan.holds)))
     return _cost(snapshot, plan, other, why.gang)
 
 
-def _no_start(waiting: Waiting | None) -> str:
+def _no_start(waiting: Waiting | None, *, beside_held: bool) -> str:
+    """
+    Say why it could not be planned to start: what nodes are held for is no tier.
+    """
     facts = {} if waiting is None else waiting.facts
     if facts.get("next") and facts.get("behind"):
         return f"with it, the next round would evict it again, for {facts['behind']}"
-    return "no plan was found in which it starts"
+    beside = " beside the nodes that are held for others" if beside_held else ""
+    return f"no plan was found in which it starts{beside}"
 
 
 def with_cost(seen: Seen, gang: str) -> Seen:
@@ -172,8 +177,7 @@ def _words(
     band = "" if tier.band is None or alone else f" of priority ≥ {tier.band}"
     much = _amount(name, *pair, gpus_of_nodes(snapshot)[0])
     most = "" if proven else "at most "
-    said = _LOSES[name].format(much=f"{most}{much}", band=band)
-    return f"{most}{said}" if name == "order" else said
+    return _LOSES[name].format(much=f"{most}{much}", band=band)
 
 
 def _amount(name: str, tier: TierResult, then: TierResult, gpus: float) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from adapters.compare.start_cost import start_cost, with_cost
+from adapters.files import read_scenario
 from adapters.inventory.listed import proven, seen_with
 from models.memory.aged_gangs import older
 from models.policy import Evict, Policy
@@ -58,6 +59,41 @@ def test_where_nothing_but_the_order_is_worse_that_is_said():
     assert found.sentence == (
         "with it, nothing would be worse but the order, in which older gangs come "
         "first: default/h (8 GPUs) would wait"
+    )
+
+
+def test_that_nothing_but_the_order_is_worse_is_sure_without_a_proof():
+    """
+    The best plan with it is as good as the one that was found, or better.
+    """
+    ages = {"h": 60, "g": 30}
+    gangs = [gang(x, minimum=1, gpus=8, age=age) for x, age in ages.items()]
+    case = snapshot(nodes(1), gangs)
+    plan = decide(case, CALM)
+    tiers = tuple(replace(x, proof="conditional") for x in plan.tiers)
+    why = why_waits(case, CALM, plan, "default/g")
+
+    found = start_cost(case, CALM, replace(plan, tiers=tiers), why)
+
+    assert found.sentence.startswith("with it, nothing would be worse but the order,")
+
+
+def test_nodes_that_are_held_come_before_all_tiers():
+    case = read_scenario("scenarios/waiting/a-hold-that-has-not-slipped-goes-on.yaml")
+
+    found = cost(case.snapshot, "small", case.policy)
+
+    said = "no plan was found in which it starts beside the nodes that are held"
+    assert found.sentence.startswith(said)
+
+
+def test_who_the_next_round_would_evict_again_is_told_so():
+    case = read_scenario("scenarios/groups/the-band-is-that-of-the-lowest-gang.yaml")
+
+    found = cost(case.snapshot, "duo-a", case.policy)
+
+    assert found.sentence == (
+        "with it, the next round would evict it again, for default/middle"
     )
 
 
