@@ -67,3 +67,17 @@ def test_a_large_round_is_not_planned_once_more():
 
     with pytest.raises(RoundsTakeLongError):
         start_anyway(case, CALM, "default/g")
+
+
+def test_who_has_room_without_it_may_make_others_leave_beside_it():
+    runs = older(gang("v", minimum=1, gpus=8, queue="low", running=["n0"]), 10)
+    waits = [gang("h", minimum=1, gpus=8, queue="high"), gang("g", gpus=8, queue="mid")]
+    queues = (queue("high", quota=8), queue("mid", quota=0), queue("low", quota=0))
+    case = snapshot(nodes(2), [runs, *waits], queues=queues)
+
+    found = start_anyway(case, Policy(), "default/g")
+
+    assert ["Reserved", "Starting", "Evicting"] == [
+        found.states[f"default/{x}"] for x in "hgv"
+    ]
+    assert {"proven"} == {tier.proof for tier in found.tiers}
