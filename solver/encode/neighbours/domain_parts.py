@@ -26,7 +26,9 @@ def parts_by_domain(problem: Problem, shapes: Sequence[int]) -> Ints:
         return none
     few = [around.domains.of(key) for key in keys]
     spread = [] if problem.around is None else [problem.around.spread]
-    for among, item in product(spread, [problem.shapes.items[x] for x in shapes]):
+    items = [problem.shapes.items[shape] for shape in shapes]
+    kinds = {(item.neighbours.spread, item.demand): item for item in items}
+    for among, item in product(spread, kinds.values()):
         for rule in item.neighbours.spread:
             if rule.key in keys:
                 few.append(none.copy())

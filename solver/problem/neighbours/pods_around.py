@@ -63,8 +63,7 @@ class PodsAround:
         """
         See it when all are gone who leave.
         """
-        found = self.copy()
-        found.later = True
+        found = replace(self.copy(), later=True)
         for said, node in self.ending:
             found.keep_away(said, np.array([node]), np.array([-1]))
         return found
@@ -129,9 +128,8 @@ class PodsAround:
         """
         Tell whether each pod of a kind changes where the next of them may be.
         """
-        alone = any(rule.pods in said.selected for rule in said.apart)
-        takes = self.spread.counts(said) or said.takes_volumes
-        return takes or alone or self.is_first(said)
+        found = said.takes_volumes or self.spread.counts(said) or self.is_first(said)
+        return found or any(rule.pods in said.selected for rule in said.apart)
 
     def may_be(
         self, said: Neighbours, demand: NodeDemand, where: Bools | None = None
