@@ -10,6 +10,7 @@ import numpy as np
 from models.gangs import pod_sets
 from models.neighbours import Apart, Neighbours
 from solver.evict.greedy.eviction_log import Leavers
+from solver.evict.greedy.kept_on_node import dearest
 from solver.evict.greedy.victim_table import VictimTable
 from solver.evict.rights.policy_bounds import MOVED
 from solver.place.fill import fill
@@ -155,10 +156,10 @@ class BesideOthers:
         if not self._has_place(node):
             return False
         self.work.take(self.state, self.leaf, {node: 1})
-        return all(
-            going.leaver.rule != MOVED or self.leavers.find_place(serial)
-            for serial, going in self.leavers.since(mark).items()
-        )
+        left = sorted(self.leavers.since(mark).items(), key=dearest)
+        left = [(x, going) for x, going in left if not self.leavers.spare(x)]
+        moved = [serial for serial, going in left if going.leaver.rule == MOVED]
+        return all(map(self.leavers.find_place, moved))
 
     def _has_place(self, node: int) -> bool:
         return has_room(self.work, self.state, self.leaf, node, self.mask)
@@ -170,8 +171,7 @@ class BesideOthers:
             self.work.undo(mark)
 
     def _let_go(self, at: int) -> bool:
-        rule = int(self.rules[self.table.sort[at]])
-        return self.leavers.let_go(at, rule) is not None
+        return self.leavers.let_go(at, int(self.rules[self.table.sort[at]])) is not None
 
 
 @dataclass(frozen=True, slots=True)
