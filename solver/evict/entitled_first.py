@@ -4,12 +4,12 @@ Entitled first: in the second step those who are entitled get room that is free 
 Nobody leaves for them there, so what others leave is for those who borrow.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from solver.evict.freeze import waiting_units, without
+from solver.evict.freeze import by_claims, waiting_units, without
 from solver.place.draft import Draft
 from solver.place.fits_now import fits_now
 from solver.place.gang_order import rank_of
@@ -66,46 +66,40 @@ def has_room_later(later: Problem, draft: Draft) -> bool:
 
 def entitled_first(now: Problem, later: Problem, draft: Draft) -> Draft:
     """
-    Place the entitled starts of a draft in what is free now, and others in the rest.
+    Place those for whom nobody leaves in what is free now, and others in the rest.
 
-    The second step is given in the room there is ``now`` and that there will be; the
-    draft stays as it is where there is no way by hand.
+    The second step is given in the room there is ``now`` and that there will be.  Of
+    those for whom nobody leaves who finds no place by hand is left out.
     """
     if has_room_now(now, draft):
         return draft
     rest = without(later, draft.exits)
     free = np.minimum(now.room.now, rest.room.now)
-    units = sorted(filter(draft.starts, now.units), key=rank_of)
-    first = [unit for unit in units if unit.key in draft.entitled]
-    others = [unit for unit in units if unit.key not in draft.entitled]
-    work = RoundState(now.in_room(free))
-    found = _placed(work, first, draft)
-    if found is None:
+    first, others = by_claims(now, draft)
+    first.sort(key=lambda unit: unit.key not in draft.entitled)
+    found = _placed(RoundState(now.in_room(free)), first, draft)
+    late = {*_keys(first)} - found.keys()
+    kept = {key: rows for key, rows in draft.places.items() if key not in late}
+    fewer = replace(draft, places={**kept, **found}, entitled=draft.entitled - late)
+    units = [*filter(fewer.starts, first), *others]
+    again = _placed(RoundState(rest), units, fewer)
+    if again.keys() != {*_keys(units)}:
         return draft
-    work = RoundState(rest)
-    again = _placed(work, [*first, *others], replace(draft, places=found))
-    if again is None or any(again[key] != found[key] for key in _keys(first)):
-        return draft
-    return replace(draft, places={**draft.places, **again})
+    return replace(fewer, places={**fewer.places, **again})
 
 
-def _keys(units: Sequence[Unit]) -> list[str]:
-    return [state.key for unit in units for state in unit.states]
+def _keys(units: Iterable[Unit]) -> Iterator[str]:
+    return (state.key for unit in units for state in unit.states)
 
 
-def _placed(
-    work: RoundState, units: Sequence[Unit], draft: Draft
-) -> Mapping[str, Places] | None:
+def _placed(work: RoundState, units: Sequence[Unit], draft: Draft) -> dict[str, Places]:
     """
-    Place units where they are while that fits, else anew; none where one finds none.
+    Place units where they are while that fits, else anew where they find a place.
     """
-    found = dict(draft.places)
-    anew = [unit for unit in units if not fits_now(work, unit, draft)]
-    for unit in anew:
-        if not place_unit(work, unit):
-            return None
-    for state in (state for unit in anew for state in unit.states):
-        places = work.places(state)
-        if places is not None:
-            found[state.key] = places
+    stay = [unit for unit in units if fits_now(work, unit, draft)]
+    found = {key: draft.places[key] for key in _keys(stay)}
+    for unit in units:
+        if unit not in stay and place_unit(work, unit):
+            for state in unit.states:
+                found[state.key] = work.places(state) or draft.places[state.key]
     return found

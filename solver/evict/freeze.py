@@ -18,7 +18,7 @@ from solver.evict.named_devices import Coming, Devices, come_to, named_devices, 
 from solver.evict.rights.hand_rights import HandRights
 from solver.place.draft import Draft
 from solver.place.fits_now import fits_now
-from solver.place.gang_order import Rank, rank_of
+from solver.place.gang_order import rank_of
 from solver.place.round_state import RoundState
 from solver.problem.core_pods import least_core
 from solver.problem.gang_state import Standing, standing
@@ -147,33 +147,38 @@ def waiting_units(problem: Problem, draft: Draft) -> list[Unit]:
     """
     frozen = problem.frozen.with_exits(draft.exits, problem.step)
     work = RoundState(replace(problem, frozen=frozen))
-    leaf = problem.queues.leaf
-    claims = {
-        (one.rule, leaf(problem.gangs[one.gang].queue), one.band) for one in draft.exits
-    }
-
-    def is_served(unit: Unit) -> bool:
-        return problem.step is Step.ENTITLED or unit.key not in draft.entitled
-
-    def rank(unit: Unit) -> tuple[bool, Rank]:
-        """
-        Let those have the room there is for whom nobody may leave.
-        """
-        may = is_served(unit) and any(_may_ask(unit, claim) for claim in claims)
-        return (may, rank_of(unit))
-
-    started = [u for u in sorted(problem.units, key=rank) if draft.starts(u)]
-    waiting = [unit for unit in started if unit.key in draft.held]
+    first, others = by_claims(problem, draft)
+    waiting = [unit for unit in (*first, *others) if unit.key in draft.held]
     ready: list[Unit] = []
-    for unit in started:
+    for unit in (*first, *others):
         if unit.key not in draft.held:
             (ready if fits_now(work, unit, draft) else waiting).append(unit)
     if work.around is not None or problem.room.parts is not None:
         found = [unit for unit in waiting if fits_now(work, unit, draft)]
         ready += found
         waiting = [unit for unit in waiting if unit not in found]
-    served = [unit for unit in waiting if is_served(unit)]
-    return waiting + _needed_for(claims, served, [u for u in ready if is_served(u)])
+    served = {unit.key for unit in others}
+    asking = [[u for u in units if u.key in served] for units in (waiting, ready)]
+    return waiting + _needed_for(_claims(problem, draft), *asking)
+
+
+def by_claims(problem: Problem, draft: Draft) -> tuple[list[Unit], list[Unit]]:
+    """
+    Split who starts into those for whom nobody leaves, and those for whom others may.
+    """
+    claims = _claims(problem, draft)
+    split: tuple[list[Unit], list[Unit]] = [], []
+    for unit in sorted(filter(draft.starts, problem.units), key=rank_of):
+        may = problem.step is Step.ENTITLED or unit.key not in draft.entitled
+        split[may and any(_may_ask(unit, claim) for claim in claims)].append(unit)
+    return split
+
+
+def _claims(problem: Problem, draft: Draft) -> set[tuple[str, str, int]]:
+    leaf = problem.queues.leaf
+    return {
+        (one.rule, leaf(problem.gangs[one.gang].queue), one.band) for one in draft.exits
+    }
 
 
 def _needed_for(

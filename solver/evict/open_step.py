@@ -103,6 +103,7 @@ class Opened:
             found = evict_by_hand(
                 open_now, base, self.victims, self.movers, budget, pooled=pooled
             )
+            found = entitled_first(self.now, self.problem, found)
             first = self.settled(found)
             if self.holds(first):
                 break
