@@ -8,6 +8,7 @@ from solver.place.draft import Draft
 from solver.place.fits_now import fits_now
 from solver.place.gang_order import rank_of
 from solver.place.round_state import RoundState
+from solver.problem.core_pods import least_core
 from solver.problem.problem import Problem, Step
 
 
@@ -55,15 +56,16 @@ def without_lower(problem: Problem, best: Draft, idle: Draft) -> Draft | None:
 
 def without_exits(problem: Problem, draft: Draft) -> Draft:
     """
-    Keep of a draft whose places have room though nobody leaves, the first ones first.
+    Keep of a draft who has room, and share, though nobody leaves, the first ones first.
     """
-    work = RoundState(problem)
-    units = sorted(filter(draft.starts, problem.units), key=rank_of)
-    kept = {
-        state.key
-        for unit in units
-        if fits_now(work, unit, draft)
-        for state in unit.states
-    }
+    work, kept = RoundState(problem), set[str]()
+    for unit in sorted(filter(draft.starts, problem.units), key=rank_of):
+        mark, states = work.mark(), [s for s in unit.states if s.key in draft.entitled]
+        cores = [least_core(s, draft.places[s.key]) for s in states]
+        charges = [*zip(states, map(work.ledger.charge_of, states, cores), strict=True)]
+        if fits_now(work, unit, draft) and work.ledger.entitle_all(charges):
+            kept.update(state.key for state in unit.states)
+        else:
+            work.undo(mark)
     places = {key: rows for key, rows in draft.places.items() if key in kept}
     return Draft(places=places, entitled=draft.entitled & kept)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from models.resources import Resources
 from solver.problem.gang_state import Standing
 from solver.problem.pod_shapes import Row
-from solver.problem.problem import Problem
+from solver.problem.problem import Problem, Step
 from solver.shares.queue_tree import QueueTree
 
 Charge = Mapping[str, int]
@@ -35,6 +35,8 @@ class Ledger:
         self._tables: dict[tuple[str, bool], list[dict[str, int]]] = {}
         self._shares: dict[str, list[dict[str, int]]] = {}
         self._inner: dict[str, dict[str, dict[str, int]]] = {}
+        # For those that borrow others leave room, and no share.
+        self._gaining = {*queues.parents} if problem.step is not Step.BORROWING else ()
         self._open_tables(queues)
         self._rows = problem.shapes.charges
 
@@ -46,8 +48,8 @@ class Ledger:
             self._tables[name, True] = limits
             self._tables[name, False] = limits + quotas
             self._shares[name] = [self.share[q] for q in above]
-            inner = {q: self.share[q] for q in above if q in queues.parents}
-            self._inner[name] = inner
+            inner = (q for q in above if q in self._gaining)
+            self._inner[name] = {q: self.share[q] for q in inner}
 
     def charge_of(self, state: Standing, counts: Mapping[int, int]) -> Charge:
         """
@@ -107,7 +109,7 @@ class Ledger:
 
     def inner_shares(self, queue: str) -> Mapping[str, dict[str, int]]:
         """
-        Give what is left of the share of each inner queue on a path.
+        Give what is left of each inner queue's share that grows by who leaves below it.
         """
         return self._inner.get(queue, {})
 

@@ -60,7 +60,8 @@ def add_queue_rules(
     Ensure what queues allow the starts of a step.
     """
     add_limits(model, problem, types, gone)
-    add_entitlement(model, problem, types, gone)
+    shares = gone if problem.step is Step.ENTITLED else {}
+    add_entitlement(model, problem, types, shares)
     if problem.step is Step.ENTITLED:
         only_entitled(model, types)
         add_guarantee(model, problem, leaving, types, gone)

@@ -121,7 +121,7 @@ class _ByHand:
                 units = units[number:]
                 number = min(number, len(units))
             else:
-                number = _power_of_two_below(number)
+                number = 1 << (number - 1).bit_length() - 1 if number > 1 else 0
 
     def _start_one(self, unit: Unit) -> bool:
         """
@@ -248,10 +248,6 @@ class _ByHand:
                 and not self.step.leavers.move_instead(serial)
             ):
                 refused.add(kind)
-
-
-def _power_of_two_below(number: int) -> int:
-    return 1 << (number - 1).bit_length() - 1 if number > 1 else 0
 
 
 def _by_pods(pair: tuple[int, Going]) -> tuple[bool, int, int]:
