@@ -12,7 +12,6 @@ from solver.encode.node_classes import Classes
 from solver.encode.queue_rows import placed
 from solver.encode.variables import Linear, RigidVars, TypeVars
 from solver.problem.gang_state import Standing
-from solver.problem.lateness import late_value
 from solver.problem.problem import Problem
 from solver.problem.running_domains import running_domains
 from solver.problem.start_values import borrowing_value, entitled_value
@@ -149,27 +148,23 @@ def _gpus(problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> Non
                 total.add(variable, coefficient * gpus, 1)
 
 
-def _gangs(_problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> None:
+def _starts(problem: Problem, kind: TypeVars, key: TierKey, total: Linear) -> None:
     if kind.sample.starts:
-        total.add(kind.starts.variable, len(kind.sample.states), kind.starts.upper)
-
-
-def _late(problem: Problem, kind: TypeVars, key: TierKey, total: Linear) -> None:
-    if weight := late_value(problem, kind.sample, key.name):
+        weight = tier_of(key.name).worth(problem, [kind.sample])
         total.add(kind.starts.variable, weight, kind.starts.upper)
 
 
 _OF_GANGS: Mapping[AnyTier, _Rows] = {
     **dict.fromkeys((*LOSSES, *_OF_MORE), lambda *_: None),
-    "asked": _late,
+    "asked": _starts,
     "entitled": _entitled,
     "borrowing": _borrowing,
     "topology": _topology,
     "surplus": _surplus,
     "gpus": _gpus,
     "pods": _pods,
-    "gangs": _gangs,
-    "late": _late,
+    "gangs": _starts,
+    "late": _starts,
 }
 
 
@@ -193,15 +188,12 @@ def order_sum(
     """
     Write the tier ``order``: the k-th start of a type is that of its k-th oldest gang.
     """
-    count = len(problem.positions)
-    total = Linear(tier_of("order").decided(problem, key))
+    tier = tier_of(key.name)
+    total = Linear(tier.decided(problem, key))
     for kind in types:
         if not kind.sample.starts:
             continue
-        weights = [
-            sum(count - problem.positions[s.key] for s in unit.states)
-            for unit in kind.units
-        ]
+        weights = [tier.worth(problem, [unit]) for unit in kind.units]
         if len(weights) == 1:
             total.add(kind.starts.variable, weights[0], 1)
             continue

@@ -104,7 +104,7 @@ class Opened:
                 open_now, base, self.victims, self.movers, budget, pooled=pooled
             )
             found = entitled_first(self.now, self.problem, found)
-            first = self.settled(found)
+            first = without_profit(self.problem, found)
             if self.holds(first):
                 break
         else:

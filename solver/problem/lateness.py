@@ -31,12 +31,10 @@ def is_apart(problem: Problem, unit: Unit) -> tuple[bool, bool]:
     return is_late(problem, unit), unit.key == problem.asked
 
 
-def late_value(problem: Problem, unit: Unit, name: str = "late") -> int:
+def late_value(problem: Problem, unit: Unit) -> int:
     """
-    Give what a start counts in that tier: its least cores, and one if ``asked`` for.
+    Give what a start counts in that tier: its least cores.
     """
-    if name == "asked":
-        return int(unit.key == problem.asked)
     if not is_late(problem, unit):
         return 0
     return sum(problem.least_value[state.key] for state in unit.states)

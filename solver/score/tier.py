@@ -5,7 +5,7 @@ The rows of the model that say the same are in ``encode/tier_rows.py``.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from models.plan import Direction
@@ -84,7 +84,8 @@ class Tier:
 
     ``reach`` is the best that any draft can add, by arithmetic.  ``apart`` is what a
     start's worth in the tier depends on besides the kind of its unit: units that differ
-    there are of several types in the model.  Some count more ``beside_starts``.
+    there are of several types in the model.  Some count more ``beside_starts``; where
+    starts are all that counts, each adds its ``worth``.
     """
 
     direction: Direction
@@ -92,6 +93,7 @@ class Tier:
     added: Callable[[Problem, Draft, TierKey], int]
     reach: Callable[[Problem, TierKey], int]
     apart: Callable[[Problem, Unit], object] | None = None
+    worth: Callable[[Problem, Sequence[Unit]], int] = lambda *_: 0
     by_band: bool = False
     beside_starts: bool = False
 
@@ -308,12 +310,16 @@ _PODS = Tier(
 )
 
 
-def _gangs(units: Sequence[Unit]) -> int:
+def _gangs(_problem: Problem, units: Sequence[Unit]) -> int:
     return sum(len(unit.states) for unit in units)
 
 
-def _late(problem: Problem, units: Sequence[Unit], key: TierKey) -> int:
-    return sum(late_value(problem, unit, key.name) for unit in units)
+def _late(problem: Problem, units: Sequence[Unit]) -> int:
+    return sum(late_value(problem, unit) for unit in units)
+
+
+def _asked(problem: Problem, units: Sequence[Unit]) -> int:
+    return sum(unit.key == problem.asked for unit in units)
 
 
 def _place_in_order(problem: Problem, units: Sequence[Unit]) -> int:
@@ -326,30 +332,29 @@ def _place_in_order(problem: Problem, units: Sequence[Unit]) -> int:
     )
 
 
-_GANGS = Tier(
-    direction="max",
-    decided=lambda problem, _key: problem.satisfied,
-    added=lambda problem, draft, _key: _gangs(_started(problem, draft)),
-    reach=lambda problem, _key: _gangs(_startable(problem)),
-)
-_LATE = Tier(
-    direction="max",
-    decided=lambda problem, key: _late(problem, problem.frozen.units, key),
-    added=lambda problem, draft, key: _late(problem, _started(problem, draft), key),
-    reach=lambda problem, key: _late(problem, _startable(problem), key),
-    apart=is_apart,
-)
-_ORDER = Tier(
-    direction="max",
-    decided=lambda problem, _key: _place_in_order(problem, problem.frozen.units),
-    added=lambda problem, draft, _key: _place_in_order(
-        problem, _started(problem, draft)
-    ),
-    reach=lambda problem, _key: _place_in_order(problem, _startable(problem)),
-)
+def _of_starts(
+    worth: Callable[[Problem, Sequence[Unit]], int],
+    apart: Callable[[Problem, Unit], object] | None = None,
+) -> Tier:
+    """
+    Give the record of a tier to which each start adds what it is worth.
+    """
+    return Tier(
+        direction="max",
+        decided=lambda problem, _key: worth(problem, problem.frozen.units),
+        added=lambda problem, draft, _key: worth(problem, _started(problem, draft)),
+        reach=lambda problem, _key: worth(problem, _startable(problem)),
+        apart=apart,
+        worth=worth,
+    )
+
+
+_ASKED, _LATE = _of_starts(_asked, is_apart), _of_starts(_late, is_apart)
+_ORDER = _of_starts(_place_in_order)
+_GANGS = replace(_of_starts(_gangs), decided=lambda problem, _key: problem.satisfied)
 _EVERY: Mapping[AnyTier, Tier] = {
     **dict.fromkeys(LOSSES, _LOSS),
-    "asked": _LATE,
+    "asked": _ASKED,
     "entitled": _ENTITLED,
     "borrowing": _BORROWING,
     "topology": _TOPOLOGY,

@@ -38,7 +38,8 @@ def start_anyway(snapshot: Snapshot, policy: Policy, gang: str) -> Plan | None:
     problem, budget = problem_of(snapshot, policy), budget_of(policy)
     problem = replace(problem, asked=unit_of(problem, gang).key)
     plan = propose(snapshot, policy, budget, RoundOptions(problem=problem))
-    plan = replace(plan, tiers=plan.tiers[1:])
+    tiers = tuple(tier for tier in plan.tiers if tier.name != "asked")
+    plan = replace(plan, tiers=tiers)
     try:
         return judged(snapshot, policy, plan, budget.watch)
     except PlanRejectedError:

@@ -54,7 +54,7 @@ def rows() -> list[Row]:
         Row("files in the fullest room of solver", len(fullest), 20, 20, fullest),
         Row("rooms of more than 20 files", len(full), 0, 0, full),
         Row("modules at the top of solver", len(top), 7, 7, top),
-        Row("lines of solver without verify", counts.product_lines(), 41_335, 15_500),
+        Row("lines of solver without verify", counts.product_lines(), 41_330, 15_500),
         Row("files over 400 lines", len(files), 0, 0, files),
         Row("classes over 200 lines", len(classes), 0, 0, classes),
         Row("functions over 40 lines", len(functions), 0, 0, functions),
