@@ -183,11 +183,11 @@ def _pool(name: PoolName, slices: Sequence[_Slice], warnings: list[str]) -> Pool
     """
     Join the slices of the newest generation of a pool.
     """
-    wanted = {each.number for each in slices}
-    if wanted != {len(slices)}:
-        generation, least = slices[0].generation, max(wanted)
-        have = f"{len(slices)} of {least} slices of generation {generation} are there"
-        raise FieldError("spec.pool.resourceSliceCount", have)
+    wanted = sorted({each.number for each in slices})
+    if wanted != [len(slices)]:
+        counts = " or ".join(map(str, wanted))
+        have = f"{len(slices)} of {counts} slices of generation {slices[0].generation}"
+        raise FieldError("spec.pool.resourceSliceCount", f"{have} are there")
     contents = [*_read(slices)]
     counters: dict[str, Mapping[str, int]] = {}
     for known, amounts in chain.from_iterable(each.counters for each in contents):

@@ -4,7 +4,7 @@ Claims of devices and their classes: what is asked, and what has been allocated.
 What we do not know is refused with its field, never obeyed in part.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapters.kube.api.api_resources import Raw
@@ -231,24 +231,44 @@ def claim_spec(raw: Json, classes: Classes, place: str = "spec") -> ClaimSpec:
     """
     place = f"{place}.devices"
     devices = mapping(raw, "devices", place)
+    raws = _listed(devices, "requests", place)
     requests = tuple(
         _request(each, classes, f"{place}.requests[{at}]")
-        for at, each in enumerate(_listed(devices, "requests", place))
+        for at, each in enumerate(raws)
     )
     least = sum(each.least for each in requests)
     if least > _MOST_RESULTS:
         what = f"asks for {least:,} devices, and {_MOST_RESULTS} is the most"
         raise FieldError(f"{place}.requests", what)
+    names = _names(raws, f"{place}.requests")
     constraints = tuple(
-        _constraint(each, f"{place}.constraints[{at}]")
+        _constraint(each, f"{place}.constraints[{at}]", names)
         for at, each in enumerate(_listed(devices, "constraints", place))
     )
     return ClaimSpec(requests, constraints, tuple(records(devices, "config", place)))
 
 
+def _names(raws: Iterable[Json], place: str) -> Collection[str]:
+    """
+    Name all requests and alternatives, each of which has a name of its own.
+    """
+    found: set[str] = set()
+    for raw in raws:
+        name = text(raw, "name", place)
+        several = _listed(raw, "firstAvailable", place)
+        inside = [f"{name}/{text(each, 'name', place)}" for each in several]
+        for called in (name, *inside):
+            if called in found:
+                raise FieldError(place, f"{shown(called)} is there twice")
+            found.add(called)
+    return found
+
+
 def _request(raw: Json, classes: Classes, place: str) -> Request:
     name = text(raw, "name", place)
     if raw.get("firstAvailable"):
+        if raw.get("exactly") is not None:
+            raise FieldError(place, "has both exactly and firstAvailable")
         several = _listed(raw, "firstAvailable", place)
         found = [
             _ask(each, classes, f"{place}.firstAvailable[{at}]", f"{name}/")
@@ -296,11 +316,13 @@ def _ask(
 
 def _count(raw: Json, place: str) -> int | None:
     mode = text(raw, "allocationMode", place) or "ExactCount"
+    count = whole(raw, "count", place)
+    if mode == "All" and count:
+        raise FieldError(f"{place}.count", "is said beside allocationMode All")
     if mode == "All":
         return None
     if mode != "ExactCount":
         raise FieldError(f"{place}.allocationMode", f"{shown(mode)} is not known")
-    count = whole(raw, "count", place)
     count = 1 if count is None else count
     if count < 1:
         raise FieldError(f"{place}.count", f"{count} is not at least 1")
@@ -338,9 +360,14 @@ def _tolerations(raw: Json, place: str) -> Iterator[DeviceToleration]:
         )
 
 
-def _constraint(raw: Json, place: str) -> Constraint:
+def _constraint(raw: Json, place: str, names: Collection[str]) -> Constraint:
     requests = tuple(words(raw, "requests", place))
-    for key in ("matchAttribute", "distinctAttribute"):
-        if said := text(raw, key, place):
-            return Constraint(said, key == "distinctAttribute", requests)
-    raise FieldError(place, "has neither matchAttribute nor distinctAttribute")
+    for name in requests:
+        if name not in names:
+            raise FieldError(f"{place}.requests", f"there is no request {shown(name)}")
+    same = text(raw, "matchAttribute", place)
+    other = text(raw, "distinctAttribute", place)
+    if bool(same) is bool(other):
+        how = "both matchAttribute and" if same else "neither matchAttribute nor"
+        raise FieldError(place, f"has {how} distinctAttribute")
+    return Constraint(same or other, bool(other), requests)

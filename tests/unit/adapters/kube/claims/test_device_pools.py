@@ -35,6 +35,13 @@ def test_a_pool_whose_slices_are_not_all_there_is_not_used():
     assert "1 of 2 slices of generation 1 are there" in said
 
 
+def test_slices_that_disagree_on_how_many_there_are_are_told_both_numbers():
+    slices = [node_slice("n", [gpu(0)], of=1), node_slice("n", [gpu(1)], part=1, of=2)]
+    (said,) = pools_of(slices).warnings
+
+    assert "2 of 1 or 2 slices of generation 1 are there" in said
+
+
 class World:
     """
     What is read beside pools.

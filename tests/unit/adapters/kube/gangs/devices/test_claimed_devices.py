@@ -304,6 +304,46 @@ def test_what_is_wrong_with_a_claim_is_said_with_its_field():
     assert "its end is not expected" in why("p", FOUR, class_, *one)
 
 
+ONE = asks("r", GPU_CLASS)
+ALL = {"deviceClassName": GPU_CLASS, "allocationMode": "All", "count": 2}
+BOTH = {"matchAttribute": PCIE, "distinctAttribute": PCIE}
+CONTRADICTIONS = {
+    "requests[0]: has both exactly and firstAvailable": (
+        [ONE | first_of("r", (GPU_CLASS, ()))],
+        None,
+    ),
+    "exactly.count: is said beside allocationMode All": (
+        [{"name": "r", "exactly": ALL}],
+        None,
+    ),
+    "requests: 'r' is there twice": ([ONE, ONE], None),
+    "constraints[0].requests: there is no request 'gone'": (
+        [ONE],
+        {"matchAttribute": PCIE, "requests": ["gone"]},
+    ),
+    "constraints[0]: has both matchAttribute and distinctAttribute": ([ONE], BOTH),
+    "constraints[0]: has neither matchAttribute nor": ([ONE], {"requests": ["r"]}),
+}
+
+
+@pytest.mark.parametrize("said", CONTRADICTIONS)
+def test_a_claim_that_contradicts_itself_is_refused_with_the_field(said):
+    requests, constraint = CONTRADICTIONS[said]
+    more = {"constraints": [constraint]} if constraint else {}
+    ours = asking("p", *requests, **more)
+
+    assert said in why("p", FOUR, *ours)
+    assert {"q": "n"} == starts(FOUR, *ours, *asking("q", asks("r", GPU_CLASS)))
+
+
+def test_a_constraint_may_name_a_request_or_an_alternative():
+    either = first_of("r", (GPU_CLASS, ()), (MIG_CLASS, ()))
+    names = ["r", *(f"r/{each['name']}" for each in either["firstAvailable"])]
+    same = {"matchAttribute": PCIE, "requests": names}
+
+    assert {"p": "n"} == starts(FOUR, *asking("p", either, constraints=[same]))
+
+
 def test_what_alternatives_count_in_queues_is_told_where_they_differ():
     either = first_of("r", (GPU_CLASS, ()), (GPU_CLASS, ()))
     one = assembled(node(gpus=0), *classes(), FOUR, *asking("p", either)).snapshot
