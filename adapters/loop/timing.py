@@ -97,7 +97,7 @@ class Timing:
         Note that there is nothing to do until something changes, or time changes it.
         """
         memory, policy = self.parts.memory, self.parts.policy_at(now)
-        eases = memory.held.eases_in(policy.waiting.window, now)
+        eases = memory.held.eases_in(now)
         moment = next_moment(snapshot, policy, plan, eases)
         calm = memory.calm_for(now) or inf
         alone = memory.refused.eases_in(now)

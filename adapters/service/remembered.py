@@ -46,7 +46,7 @@ def with_memory(seen: Seen, here: Followed) -> Seen:
     shares = seen.policy.shares.model_copy(update={"half_life": usage.half_life})
     now = time.time()
     queues = usage.applied(seen.snapshot.queues, now)
-    held, holds = HeldTime(), HoldMemory()
+    held, holds = HeldTime(seen.policy.waiting.window), HoldMemory()
     held.restore(kept.get("held"), held_on=True)
     holds.restore(kept.get("holds"), held_on=True)
     return replace(
@@ -54,7 +54,7 @@ def with_memory(seen: Seen, here: Followed) -> Seen:
         snapshot=replace(
             seen.snapshot,
             queues=queues,
-            held=held.within(seen.policy.waiting.window, now),
+            held=held.within(now),
         ),
         policy=seen.policy.model_copy(update={"shares": shares}),
         holds={gang: holds.of(gang, now)[0] for gang in sorted(holds.now)},

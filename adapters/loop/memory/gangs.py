@@ -58,7 +58,7 @@ class Memory:
         self._evict_after = evict_after
         self._window = window
         self._whole: Kept[Gang, bool] = Kept(is_complete)
-        self.held = HeldTime()
+        self.held = HeldTime(window)
         self._ended = EndedGangs()
         self._starts = StartMemory()
         self._holds = HoldMemory()
@@ -77,7 +77,7 @@ class Memory:
         known = replace(
             known,
             unchanged_for=self._stillness.seconds(known, now),
-            held=self.held.within(self._window, now),
+            held=self.held.within(now),
             queues=self._usage.applied(known.queues, now),
             run_times=self._ended.note(snapshot, now, self.gangs.made_to_leave()),
             starts=self._starts.record(now),
@@ -217,7 +217,7 @@ class Memory:
                 lost += 1
         self._stillness = Stillness()
         lost += not self._stillness.restore(document.get("unchanged"))
-        self.held = HeldTime()
+        self.held = HeldTime(self._window)
         lost += not self.held.restore(document.get("held"))
         lost += not self._usage.restore(document.get("usage"))
         lost += not self._holds.restore(document.get("holds"))

@@ -105,7 +105,7 @@ class World:
     ground: Ground = field(init=False)
     books: Books = field(init=False)
     meter: Meter = field(init=False)
-    held: HeldTime = field(default_factory=HeldTime)
+    held: HeldTime = field(init=False)
     holds: HoldMemory = field(default_factory=HoldMemory)
     lent: LentNodes = field(default_factory=LentNodes)
     usage: UsageMemory = field(init=False)
@@ -118,6 +118,7 @@ class World:
         half_life = self.policy.shares.half_life
         self.books = Books(self.floor.queues, _total(self.floor), half_life)
         self.usage = UsageMemory(half_life)
+        self.held = HeldTime(self.policy.waiting.window)
         level = dict.fromkeys((*USES, LENT), 0)
         level |= {"unwanted": self.ground.free_gpus, "off": self.ground.off_gpus}
         self.meter = Meter(self.rules.bucket, level)

@@ -132,13 +132,13 @@ class WorldSink:
         """
         Give the next moment at which a rule's clock may change the plan.
         """
-        world, waiting = self.world, self.world.policy.waiting
+        world = self.world
         world.held.note(plan.held, world.now)
         if world.rules.timeless:
             return None
         if world.rules.every and (world.rules.estimates or world.usage.half_life):
             return world.now
-        eases = world.held.eases_in(waiting.window, world.now)
+        eases = world.held.eases_in(world.now)
         found = [self.source.next_late()]
         if self.source.last is not None:
             found.append(next_moment(self.source.last, world.policy, plan, eases))

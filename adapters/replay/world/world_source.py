@@ -123,7 +123,7 @@ class WorldSource:
             queues=tuple(world.books.queues.values()),
             topologies=world.floor.topologies,
             unchanged_for=world.now - world.changed_at,
-            held=world.held.within(world.policy.waiting.window, world.now),
+            held=world.held.within(world.now),
             run_times=world.run_times,
             also_waiting=world.line.by_size(without=world.shown),
         )
