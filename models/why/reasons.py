@@ -12,6 +12,7 @@ from enum import StrEnum
 from models.devices.gpu_counts import counted_gpus, in_gpus
 from models.devices.gpu_parts import is_part, wanted
 from models.resources import format_duration
+from models.why.held_for_it import held_for_it
 from models.why.resource_words import are, noun, plain
 
 
@@ -77,7 +78,8 @@ class Waiting:
         """
         Say it to a person, with the numbers.
         """
-        return _sentence(self).format_map(_readable(self.facts))
+        said = _sentence(self).format_map(_readable(self.facts))
+        return said + held_for_it(self.facts)
 
 
 def _sentence(waiting: Waiting) -> str:

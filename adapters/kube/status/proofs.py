@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from adapters.inventory.told_whys import sentence_of
 from adapters.kube.dialects.protocol import GroupStanding
 from adapters.kube.status.sayings import Saying, Told, message_of
+from models.why.held_for_it import held_for_it
 from models.why.reasons import Reason
 from solver import RoundAsked, StartsAsked
 
@@ -124,7 +125,8 @@ class Proofs:
             known = self._new(standing, reason) or known
         if known is None or not known.sentence:
             return saying
-        said = replace(standing, message=known.sentence)
+        words = known.sentence + held_for_it(standing.facts)
+        said = replace(standing, message=words)
         return replace(saying, standing=said, message=message_of(said))
 
     def _new(self, standing: GroupStanding, reason: str) -> _Proven | None:

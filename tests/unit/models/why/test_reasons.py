@@ -160,3 +160,24 @@ def test_yielding_to_whom_others_leave_for_says_so():
     assert "this plan has others leave for default/b instead" in (
         Waiting(Reason.LOWER_TIER_OR_PRIORITY, facts).message
     )
+
+
+GIVEN_UP = (
+    "no node is held for it any more, since its start has slipped too far: it may be in"
+)
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"held": 1, "expected": 60}, "; 1 node is held for it"),
+        ({"held": 4, "expected": 60}, "; 4 nodes are held for it"),
+        ({"held": 0, "slipped": 5400}, f"; {GIVEN_UP} 1h30m"),
+        ({"held": 0}, ""),
+    ],
+)
+def test_a_head_is_told_what_is_held_for_it_and_that_holding_was_given_up(facts, words):
+    needs = {"resource": "nvidia.com/gpu", "needs": 32, "free": 20}
+    head = Waiting(Reason.INSUFFICIENT_CAPACITY, {**needs, **facts})
+
+    assert head.message.endswith(f"20 free{words}")
