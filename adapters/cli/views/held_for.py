@@ -26,14 +26,18 @@ def held_for(seen: Seen) -> list[ListColumn[QueueRow]]:
 
 def held_words(seen: Seen) -> str:
     """
-    Say what idled for heads while work waited that fits, where anything did.
+    Say what idled for heads while work waited that fits, and how much of that may.
     """
     words = "; nodes are HELD FOR gangs passed over for long" if seen.holds else ""
     if not seen.snapshot.held:
         return words
-    hours = seen.snapshot.held / _HOUR
-    window = format_duration(seen.policy.waiting.window)
-    return f"{words}; {hours:,.1f} GPU-hours of the last {window} idled for such gangs"
+    waiting = seen.policy.waiting
+    hours, most = seen.snapshot.held / _HOUR, 100 * waiting.budget
+    window = format_duration(waiting.window)
+    return (
+        f"{words}; {hours:,.1f} GPU-hours of the last {window} idled for gangs passed "
+        f"over for long, and {most:g} % of all GPU time may"
+    )
 
 
 def _gangs(row: QueueRow) -> str:

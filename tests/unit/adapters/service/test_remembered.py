@@ -44,7 +44,8 @@ def test_what_is_held_now_is_counted_up_to_this_moment(kept):
     assert 4 * 1800 == found.snapshot.held
     assert {"default/large": 1800} == found.holds
     assert held_words(found).endswith(
-        "2.0 GPU-hours of the last 1d idled for such gangs"
+        "2.0 GPU-hours of the last 1d idled for gangs passed over for long, "
+        "and 2 % of all GPU time may"
     )
 
 
