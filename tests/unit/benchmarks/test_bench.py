@@ -28,6 +28,7 @@ from models.resources import CPU, GPU, MEMORY
 
 ROWS = {
     "days",
+    "days-even",
     "evict/defrag",
     "evict/impossible",
     "evict/large-gang",
