@@ -62,5 +62,5 @@ def add_room(model: cp_model.CpModel, row: Linear, left: int, gone: Linear) -> N
         model.add(net.expression <= left)
         return
     some = model.new_bool_var("")
-    model.add(row.expression <= row.most * some)
+    model.add(row.expression <= 0).only_enforce_if(~some)
     model.add(net.expression <= left).only_enforce_if(some)

@@ -139,7 +139,16 @@ FAULTS: tuple[Fault, ...] = (
         "chosen-without-room",
         "a later step is taken as it was chosen with another one, room or not",
         switch("solver.evict.open_step:has_room_later", always(True)),
-        ("devices/no-more-whole-gpus-are-promised-than-there-are",),
+        ("evict/preempt/below-a-limit-a-pod-leaves-whose-room-nobody-can-use",),
+    ),
+    Fault(
+        "any-device-has-room",
+        "the whole round does not see what each device holds",
+        switch("solver.encode.leaving.crowded_nodes:add_each_device", always({})),
+        (
+            "devices/no-more-whole-gpus-are-promised-than-there-are",
+            "devices/who-has-room-now-waits-for-nobody",
+        ),
     ),
     Fault(
         "not-dealt-again",

@@ -9,10 +9,13 @@ import pytest
 
 from benchmarks.cases.device_parts import with_parts
 from benchmarks.quality import exact_vector, vector_of
-from models.policy import Evict, Policy
+from benchmarks.victims_quality import case_of
+from exact import best_round, first_worse
+from models.policy import Evict, Limits, Policy
 from models.resources import GPU_SHARE, SHARES_PER_GPU
 from solver import decide
 from solver.problem.problem import problem_of
+from solver.problem.when_empty.shared_out import shared_out
 from solver.score.tiers import tier_keys
 from solver.verify import verify
 from tests.helpers.build import snapshot
@@ -82,6 +85,20 @@ def test_queues_with_parts_of_gpus_are_planned_as_by_the_exact_model(seed):
 
     assert plan.fallback is None
     assert exact_vector(snapshot, calm) == vector_of(plan)
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("seed", [770_000, 770_002, 770_004, 770_013, 770_020, 770_029])
+def test_a_full_round_with_parts_is_the_best_and_known_to_be(seed):
+    """
+    In none of these was it known before the whole round saw what each device holds.
+    """
+    snapshot, policy = case_of(seed, Limits(), parts=True)
+    plan = decide(snapshot, policy)
+    shares = shared_out(snapshot, policy, devices=False).shares
+
+    assert plan.status == "optimal"
+    assert first_worse(vector_of(plan), best_round(snapshot, policy, shares, 8)) is None
 
 
 def _saying_parts(snapshot, seed):

@@ -5,7 +5,7 @@ New pods share a device with those of their own contract only, and have it when 
 others have left it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from models.devices.gpu_parts import num_devices
@@ -23,6 +23,7 @@ from solver.devices.part_places import NodeDevices
 from solver.devices.part_room import PartRoom
 from solver.effort.cp_sat import cp_model
 from solver.encode.variables import Linear, Var
+from solver.problem.node_room import Ints
 from solver.problem.problem import Problem
 
 Expr = cp_model.LinearExprT
@@ -30,8 +31,6 @@ Pods = dict[tuple[str, Item, int], list[Expr]]
 """
 Counts of pods by whom they share with, what each takes, and of how many devices.
 """
-
-
 Held = dict[tuple[str, Item, int], dict[int, list[Expr]]]
 """
 The same, by the device on which they lie: one count, or one for each place on it.
@@ -43,31 +42,30 @@ def add_each_device(
     problem: Problem,
     node: int,
     left: Sequence[Linear],
-    pods: Mapping[int, Expr],
+    pods: Iterable[tuple[Ints, Expr]],
     beside: Held | None = None,
 ) -> Held:
     """
     Ensure that the devices of a node hold the parts and whole GPUs of its new pods.
 
-    Some ``pods`` of each shape find what is ``left`` in each column of its room.  They
-    are some of those ``beside``, of which it is given what they have of each device.
+    Some ``pods``, each with its requests, find what is ``left`` in each column of its
+    room.  They are some of those ``beside``, whose devices are given.
     """
     parts = problem.room.parts
     assert parts is not None
     kind = parts.devices_of(parts.kind(node, problem.room.later[node])[0])
-    requests = problem.shapes.requests
     wanted: Pods = {}
     whole: list[Expr] = []
-    for shape, number in pods.items():
-        row = requests[shape]
+    every: list[Expr] = []
+    for row, number in pods:
+        every.append(number)
         if row[parts.gpu]:
             whole.append(int(row[parts.gpu]) * number)
         for at, column in enumerate(parts.columns):
             if row[column]:
                 _want(wanted, parts, kind, at, number)
-    every = cp_model.LinearExpr.sum([*pods.values()])
     found = _OneByOne(model, parts, node, left, wanted)
-    found.add(whole, every, beside)
+    found.add(whole, _sum(every), beside)
     return found.held
 
 
@@ -177,8 +175,8 @@ class _OneByOne:
             if name == MIG and not may_cut and MIG not in there:
                 continue
             use = found[name] = self.model.new_bool_var("")
-            for leaves in (one for row in others for one in row.variables):
-                self.model.add_implication(use, leaves)
+            for row in others:
+                self.model.add(row.expression >= 0).only_enforce_if(use)
             if name == MIG and not may_cut:
                 self.model.add(use <= -there[MIG].expression)
         if len(found) > 1:
@@ -201,8 +199,8 @@ class _OneByOne:
             self.opened.append(opened)
             for use in uses.values():
                 self.model.add_implication(use, opened)
-            for leaves in (one for row in there for one in row.variables):
-                self.model.add_bool_or(opened, leaves)
+            for row in there:
+                self.model.add(row.expression >= 0).only_enforce_if(~opened)
 
     def _hold(self, name: str, device: int, block: Sequence[Linear], use: Var) -> None:
         """

@@ -7,14 +7,21 @@ Per resource Σ requests of what comes ≤ what is free + Σ what those hold who
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from solver.devices.part_room import PartRoom
 from solver.effort.cp_sat import cp_model
 from solver.encode.capacity import Capacity
 from solver.encode.conversion.options import CrowdedNode
 from solver.encode.devices.each_device import Held, add_each_device
 from solver.encode.leaving.variables import Leaving
+from solver.encode.queue_rows import add_room
 from solver.encode.variables import Linear, Var
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem
+
+Pods = list[tuple[Ints, Linear]]
+"""
+What pods ask for, and how many of them there are.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +50,30 @@ def add_crowded_nodes(
     nodes = leaving.conversion.crowded_nodes
     only = None if first.elsewhere else {crowded.base for crowded in nodes}
     counts = _first(model, capacity, first.pods, only)
-    rows = _RoomRows(model, problem)
+    requests = problem.shapes.requests
     for at, crowded in enumerate(nodes):
         terms = capacity.class_terms(crowded.base) if crowded.base >= 0 else {}
         if not terms:
             continue
         literals = [leaving.crowded[at, k] for k in range(len(crowded.accounts))]
-        left = _left(model, problem, crowded, literals)
-        held = rows.add(crowded.node, left, terms)
+        left, pods = _left(crowded, literals), pods_of(requests, terms)
+        held = add_node_room(model, problem, crowded.node, left, pods)
         if some := counts.get(crowded.base):
             free = [Linear(int(amount)) for amount in first.now[crowded.node]]
-            rows.add(crowded.node, free, some, held)
+            pods = pods_of(requests, some)
+            add_node_room(model, problem, crowded.node, free, pods, held)
+
+
+def pods_of(requests: Ints, terms: Mapping[int, Sequence[Var]]) -> Pods:
+    """
+    Count what is placed on a node.
+    """
+    found: Pods = []
+    for shape, counts in terms.items():
+        found.append((requests[shape], Linear()))
+        for count in counts:
+            found[-1][1].add(count, 1, 1)
+    return found
 
 
 def _first(
@@ -81,82 +101,62 @@ def _first(
     return found
 
 
-def _left(
-    model: cp_model.CpModel,
-    problem: Problem,
-    crowded: CrowdedNode,
-    literals: Sequence[Sequence[Var]],
-) -> list[Linear]:
+def _left(crowded: CrowdedNode, literals: Sequence[Sequence[Var]]) -> list[Linear]:
     """
-    Write what each column of a node comes to, with pieces that nobody is tied to.
+    Write what each column of a node comes to.
     """
     left = [Linear(int(amount)) for amount in crowded.free]
     for row, alike in zip(crowded.rows, literals, strict=True):
         for total, amount in zip(left, row.tolist(), strict=True):
             for literal in alike:
                 total.add(literal, amount, 1)
-    parts = problem.room.parts
-    if parts is None:
-        return left
-    for piece, held in enumerate(parts.tied.held[crowded.node]):
-        tied = left[parts.tied.first + piece]
-        if tied.constant < 0 <= tied.most and held.any():
-            free = model.new_bool_var("")
-            for leaves in tied.variables:
-                model.add_implication(free, leaves)
-            for total, amount in zip(left, held.tolist(), strict=False):
-                total.add(free, amount, 1)
     return left
 
 
-class _RoomRows:
+def _free_pieces(
+    model: cp_model.CpModel, parts: PartRoom, node: int, left: Sequence[Linear]
+) -> None:
     """
-    The rows of single nodes: what is left there holds what comes.
+    Add to what is left on a node the pieces that nobody is tied to any more.
     """
+    for piece, held in enumerate(parts.tied.held[node]):
+        tied = left[parts.tied.first + piece]
+        if tied.constant < 0 <= tied.most and held.any():
+            free = model.new_bool_var("")
+            model.add(tied.expression >= 0).only_enforce_if(free)
+            for total, amount in zip(left, held.tolist(), strict=False):
+                total.add(free, amount, 1)
 
-    def __init__(self, model: cp_model.CpModel, problem: Problem) -> None:
-        self.model = model
-        self.problem = problem
-        parts = problem.room.parts
-        columns = {*problem.room.sums}
-        self.has_devices = parts is not None and parts.devices.number > 0
-        if parts is not None:
-            columns |= parts.tied.columns - {parts.gpu if self.has_devices else -1}
-        self.columns = sorted(columns)
 
-    def add(
-        self,
-        node: int,
-        left: Sequence[Linear],
-        terms: Mapping[int, Sequence[Var]],
-        beside: Held | None = None,
-    ) -> Held:
-        """
-        Ensure that a node holds pods where so much of each column is left.
-        """
-        for column in self.columns:
-            self._add_sum(terms, column, left[column])
-        if not self.has_devices:
-            return {}
-        pods = {shape: cp_model.LinearExpr.sum(row) for shape, row in terms.items()}
-        return add_each_device(self.model, self.problem, node, left, pods, beside)
+def add_node_room(
+    model: cp_model.CpModel,
+    problem: Problem,
+    node: int,
+    left: Sequence[Linear],
+    pods: Pods,
+    beside: Held | None = None,
+) -> Held:
+    """
+    Ensure that a node holds pods where so much of each column is ``left``.
 
-    def _add_sum(
-        self, terms: Mapping[int, Sequence[Var]], column: int, left: Linear
-    ) -> None:
-        """
-        Ensure that what comes finds so much of a resource; nothing where it is short.
-        """
-        taken = Linear()
-        for shape, counts in terms.items():
-            amount = int(self.problem.shapes.requests[shape, column])
-            for count in counts:
-                taken.add(count, amount, 1)
-        if not taken.variables:
-            return
-        row = self.model.add(taken.expression <= left.expression)
-        if left.constant < 0:
-            comes = self.model.new_bool_var("")
-            row.only_enforce_if(comes)
-            for count in taken.variables:
-                self.model.add(count == 0).only_enforce_if(~comes)
+    They are some of those ``beside``; which devices they have is given.
+    """
+    parts = problem.room.parts
+    columns, has_devices = {*problem.room.sums}, False
+    if parts is not None:
+        _free_pieces(model, parts, node, left)
+        has_devices = parts.devices.number > 0
+        columns |= parts.tied.columns - {parts.gpu if has_devices else -1}
+    for column in sorted(columns):
+        taken, leaves = Linear(), Linear()
+        for row, number in pods:
+            if row[column]:
+                taken.extend(number, int(row[column]))
+        if taken.variables:
+            leaves.extend(left[column])
+            leaves.constant = 0
+            add_room(model, taken, left[column].constant, leaves)
+    if not has_devices:
+        return {}
+    rows = [(row, number.expression) for row, number in pods]
+    return add_each_device(model, problem, node, left, rows, beside)

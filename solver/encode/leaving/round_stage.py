@@ -7,12 +7,15 @@ Its room is not its own affair: what it leaves over is that of all that follows.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from solver.effort.cp_sat import cp_model
 from solver.encode.activation import add_types
 from solver.encode.capacity import take_no_more
 from solver.encode.conversion.options import Conversion
 from solver.encode.demand import Demand, pending_shapes
 from solver.encode.encoding import Encoding, placed
+from solver.encode.leaving.crowded_nodes import Pods, pods_of
 from solver.encode.leaving.reserved_starts import add_reservations, reserve_for_somebody
 from solver.encode.leaving.step_rules import add_movers, add_step_rules, released_by
 from solver.encode.leaving.variables import Leaving
@@ -22,7 +25,7 @@ from solver.encode.queue_limit import add_limits
 from solver.encode.queue_rows import Key
 from solver.encode.variables import ChoiceVars, Count, Linear, StateVars, TypeVars, Var
 from solver.evict.open_step import Opened
-from solver.evict.victims import Victim, Victims, vacated
+from solver.evict.victims import Victim, Victims, held_row, vacated
 from solver.problem.gang_state import Standing
 from solver.problem.problem import Problem, Unit
 
@@ -30,7 +33,6 @@ VictimVars = dict[tuple[int, int], list[Var]]
 """
 (node, account) → whether each of its victims leaves, the one that loses least first.
 """
-_MANY = 1 << 20
 
 
 @dataclass(slots=True, kw_only=True)
@@ -51,37 +53,33 @@ class Stage:
     gone: Mapping[Key, Linear]
     lost: dict[str, Var] = field(default_factory=dict)
 
-    def freed(self, node: int, column: int) -> Linear:
+    def freed(self, node: int) -> list[Linear]:
         """
-        Add up what those who leave hold on a node.
+        Add up what those who leave hold on a node, column by column.
         """
-        row = Linear()
-        leaving = self.leaving
+        room, leaving = self.opened.now.room, self.leaving
+        rows = [Linear() for _ in room.later[node]]
         victims = leaving.victims
-        name = self.opened.now.room.resources[column]
         for account, alike in victims.on_node.get(node, {}).items():
+            held = [held_row(room, victim, node) for victim in in_order(alike)]
             if victims.goes_whole(account):
-                gone_whole = leaving.gone_whole[victims.accounts[account].wide]
-                row.add(gone_whole, sum(x.requests.get(name, 0) for x in alike), 1)
-                continue
-            literals = self.victim_vars[node, account]
-            for literal, victim in zip(literals, in_order(alike), strict=True):
-                row.add(literal, victim.requests.get(name, 0), 1)
-        return row
+                literals = [leaving.gone_whole[victims.accounts[account].wide]]
+                held = [np.sum(held, axis=0)]
+            else:
+                literals = self.victim_vars[node, account]
+            for literal, amounts in zip(literals, held, strict=True):
+                for row, amount in zip(rows, amounts.tolist(), strict=True):
+                    row.add(literal, amount, 1)
+        return rows
 
 
-def load(encoding: Encoding, node: int, column: int) -> Linear:
+def pods_on(encoding: Encoding, node: int) -> Pods:
     """
-    Add up what is placed on a node of one resource.
+    Count what is placed on a node.
     """
-    row = Linear()
-    requests = encoding.problem.shapes.requests
     at = encoding.classes.alone(node)
     terms = {} if at is None else encoding.capacity.class_terms(at)
-    for shape, counts in terms.items():
-        for count in counts:
-            row.add(count, int(requests[shape, column]), _MANY)
-    return row
+    return pods_of(encoding.problem.shapes.requests, terms)
 
 
 def add_stage(

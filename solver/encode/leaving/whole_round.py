@@ -13,11 +13,12 @@ from models.policy import TierName
 from solver.effort.cp_sat import PlainModel, cp_model
 from solver.encode.encoding import Encoding
 from solver.encode.entitlement import add_entitlement
+from solver.encode.leaving.crowded_nodes import Pods, add_node_room
 from solver.encode.leaving.joined_steps import join_steps
-from solver.encode.leaving.round_stage import Stage, add_stage, load, placing
+from solver.encode.leaving.round_stage import Stage, add_stage, placing, pods_on
 from solver.encode.node_classes import Level
 from solver.encode.queue_limit import add_limits
-from solver.encode.queue_rows import Key, add_room, placed
+from solver.encode.queue_rows import Key, placed
 from solver.encode.tier_rows import tier_sum
 from solver.encode.variables import Linear, TypeVars, Var
 from solver.evict.open_step import Opened
@@ -106,7 +107,8 @@ def encode_round(
     idle = placing(model, problem, levels[Step.IDLE])
     found = RoundEncoding(model=model, stages=stages, idle=idle)
     _add_queues(found, gone)
-    _add_all_room(found)
+    for node in range(len(problem.room.nodes)):
+        _add_room(found, node)
     _add_links(found)
     join_steps(model, stages, idle)
     return found
@@ -148,38 +150,40 @@ def _entitle(
 # --- room -------------------------------------------------------------------------
 
 
-def _add_all_room(encoding: RoundEncoding) -> None:
+def _add_room(encoding: RoundEncoding, node: int) -> None:
     """
-    Ensure that all that is reserved and bound has room, on every node.
+    Ensure that all that is reserved and bound has room on a node.
 
-    Of GPUs of which somebody may have a part this is not said.
+    Later steps get what is free without and with what earlier ones decided.
     """
-    room = encoding.idle.problem.room
-    for node in range(len(room.nodes)):
-        for column in room.sums:
-            _add_node_room(encoding, node, column)
-
-
-def _add_node_room(encoding: RoundEncoding, node: int, column: int) -> None:
-    """
-    Ensure that later steps get what is free without and with what earlier ones decided.
-    """
-    model = encoding.model
-    later = int(encoding.idle.problem.room.later[node, column])
-    reserved, freed = Linear(), Linear()
+    reserved: Pods = []
+    freed = [Linear() for _ in encoding.idle.problem.room.later[node]]
     for stage in encoding.stages.values():
-        wanted = load(stage.encoding, node, column)
-        bound = load(stage.bound, node, column)
-        leaves = stage.freed(node, column)
-        add_room(model, wanted, later, leaves)
-        if reserved.variables:
-            add_room(model, _sum(wanted, reserved), later, _sum(freed, leaves))
-            add_room(model, _sum(bound, reserved), later, freed)
-        reserved = _sum(reserved, wanted)
-        reserved.extend(bound, -1)
-        freed = _sum(freed, leaves)
-    idle = load(encoding.idle, node, column)
-    add_room(model, _sum(idle, reserved), later, freed)
+        wanted, bound = pods_on(stage.encoding, node), pods_on(stage.bound, node)
+        leaves = stage.freed(node)
+        _fit(encoding, node, wanted, leaves)
+        before, freed = freed, list(map(_sum, freed, leaves))
+        if reserved:
+            _fit(encoding, node, [*wanted, *reserved], freed)
+            _fit(encoding, node, [*bound, *reserved], before)
+        reserved += wanted
+        for row, number in bound:
+            reserved.append((row, Linear()))
+            reserved[-1][1].extend(number, -1)
+    _fit(encoding, node, [*pods_on(encoding.idle, node), *reserved], freed)
+
+
+def _fit(
+    encoding: RoundEncoding, node: int, pods: Pods, freed: Sequence[Linear]
+) -> None:
+    """
+    Ensure that a node has room for pods, once so much is given back.
+    """
+    problem = encoding.idle.problem
+    left = [Linear(int(amount)) for amount in problem.room.later[node]]
+    for row, gone in zip(left, freed, strict=True):
+        row.extend(gone)
+    add_node_room(encoding.model, problem, node, left, pods)
 
 
 def _sum(one: Linear, other: Linear) -> Linear:
