@@ -135,16 +135,17 @@ def _read_needed(value: object) -> int:
     return found
 
 
-def _read_thousandths(value: object) -> int:
+def _read_thousandths(value: object, *, all_of_it: bool = False) -> int:
     """
-    Read a share of a GPU, more than nothing and less than all of it.
+    Read a share of a GPU, more than nothing and less than all of it, or no more.
     """
     shown = f"{value!r:.60}"
     if type(value) not in {int, str, float}:
         raise QuantityError(f"{shown} is not a share such as 0.5")
     number = read_number(value) * 1000  # type: ignore[arg-type]
-    if not 0 < number < 1000:
-        raise QuantityError(f"{shown} is not more than 0 and less than 1")
+    if not 0 < number <= 1000 or (number == 1000 and not all_of_it):
+        most = "at most 1" if all_of_it else "less than 1"
+        raise QuantityError(f"{shown} is not more than 0 and {most}")
     if number != int(number):
         raise QuantityError(f"{shown} is finer than thousandths")
     return int(number)
@@ -154,7 +155,7 @@ def _read_up_to_all(value: object) -> int:
     """
     Read a share of a GPU, more than nothing and no more than all of it.
     """
-    return 1000 if value in {1, "1"} else _read_thousandths(value)
+    return _read_thousandths(value, all_of_it=True)
 
 
 @lru_cache(maxsize=4096, typed=True)
