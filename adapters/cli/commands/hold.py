@@ -68,15 +68,21 @@ def hold(
     """
     Hold a gang: none of its pods that wait gets a node until it is released.
 
-    NAME is namespace/name, or a name that only one gang has.
+    NAME is namespace/name, or a name that only one gang has.  Who is held already
+    stays held as it is, unless there is a new reason.
     """
-    from adapters.kube.acting import holding as acting
+    from adapters.kube.acting.holding import put, stood
+    from adapters.kube.gangs.holds import HELD
 
     where = where_of(None, scheduler_name, kubeconfig, context)
     with _gang(full_name(name, namespace), where) as (here, key, carriers):
         if not dry_run:
-            acting.hold(here.transport, carriers, reason, time())
-    _told(key, "is held", "stands", carriers, dry_run=dry_run)
+            put(here.transport, carriers, HELD, reason, time())
+    before = stood(carriers, HELD, reason)
+    if before is None:
+        _told(key, "is held", "stands", carriers, dry_run=dry_run)
+    else:
+        say(f"gang {key} is held already{before}")
 
 
 @releasing.command("gang")
@@ -94,13 +100,14 @@ def release(
 
     NAME is namespace/name, or a name that only one gang has.
     """
-    from adapters.kube.acting import holding as acting
+    from adapters.kube.acting.holding import take_away
+    from adapters.kube.gangs.holds import HELD, HOLD
 
     where = where_of(None, scheduler_name, kubeconfig, context)
     with _gang(full_name(name, namespace), where) as (here, key, carriers):
-        held = [carrier for carrier in carriers if carrier.holds]
+        held = [carrier for carrier in carriers if HOLD in carrier.notes]
         if not dry_run:
-            held = list(acting.release(here.transport, carriers))
+            take_away(here.transport, held, HELD)
     if held:
         _told(key, "is released", "stood", held, dry_run=dry_run)
     else:
@@ -147,24 +154,21 @@ def pause(
     """
     Let the scheduler plan and report, but bind and evict nothing until it resumes.
 
-    What a round has begun to carry out by then is completed.
+    What a round has begun to carry out by then is completed.  A pause that is there
+    already stays as it is, unless there is a new reason.
     """
-    from adapters.kube.acting.holding import annotate, who_asks
-    from adapters.kube.acting.pause import PAUSE, PAUSED_BY, PAUSED_SINCE, READ_EVERY
-    from adapters.kube.dialects.notes import moment
+    from adapters.kube.acting.holding import put, stood
+    from adapters.kube.acting.pause import PAUSED, READ_EVERY
 
     transport, carrier = _namespace(namespace, kubeconfig, context)
-    words = {
-        PAUSE: reason,
-        PAUSED_BY: who_asks(transport),
-        PAUSED_SINCE: moment(time()),
-    }
-    annotate(transport, carrier, words)
+    put(transport, [carrier], PAUSED, reason, time())
     if wait:
         sleep(READ_EVERY)
     since = "now on" if wait else f"{READ_EVERY:.0f} s from now on at the latest"
-    where = f"it stands on Namespace {carrier.name}"
-    say(f"paused: {where}, and no round that begins from {since} binds or evicts")
+    before = stood([carrier], PAUSED, reason)
+    how = "paused:" if before is None else f"paused already{before};"
+    where = f"it stands on {carrier}"
+    say(f"{how} {where}, and no round that begins from {since} binds or evicts")
 
 
 def resume(
@@ -176,12 +180,15 @@ def resume(
     """
     Let a paused scheduler bind and evict again.
     """
-    from adapters.kube.acting.holding import annotate
-    from adapters.kube.acting.pause import PAUSE, PAUSED_BY, PAUSED_SINCE
+    from adapters.kube.acting.holding import take_away
+    from adapters.kube.acting.pause import PAUSE, PAUSED
 
     transport, carrier = _namespace(namespace, kubeconfig, context)
-    annotate(transport, carrier, dict.fromkeys((PAUSE, PAUSED_BY, PAUSED_SINCE)))
-    say(f"resumed: the pause is gone from Namespace {carrier.name}")
+    if PAUSE in carrier.notes:
+        take_away(transport, [carrier], PAUSED)
+        say(f"resumed: the pause is gone from {carrier}")
+    else:
+        say(f"not paused: no pause stands on {carrier}")
 
 
 def _namespace(
@@ -190,12 +197,15 @@ def _namespace(
     """
     Give the way to the server, and the namespace that the scheduler runs in.
     """
-    from adapters.kube.acting.holding import Carrier
+    from adapters.kube.acting.holding import carrier_of
     from adapters.kube.acting.pause import NAMESPACES
     from adapters.kube.api.connect import connect
+    from adapters.kube.api.paths import path_of, rule_of
     from adapters.service.run_settings import as_run_here
 
     run = as_run_here()
     transport = connect(kubeconfig or run.kubeconfig, context or run.context)
     name = namespace or run.namespace
-    return transport, Carrier(NAMESPACES, "", name, holds=False)
+    rule = rule_of(NAMESPACES, "get")
+    raw = transport.call("GET", path_of(NAMESPACES, name=name), rule=rule)
+    return transport, carrier_of(NAMESPACES, raw)

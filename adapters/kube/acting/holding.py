@@ -5,7 +5,7 @@ All of it is annotations on objects that are there; the scheduler itself writes 
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from adapters.kube.api.api_resources import Raw, Resource
@@ -13,11 +13,12 @@ from adapters.kube.api.client import Transport
 from adapters.kube.api.errors import ClusterError
 from adapters.kube.api.paths import path_of, rule_of
 from adapters.kube.dialects.notes import moment
-from adapters.kube.gangs.holds import HELD_BY, HELD_SINCE, HOLD
+from adapters.kube.gangs.holds import HOLD, Words, told
 from adapters.kube.objects.fields import FieldError, mapping, text, texts
 from adapters.kube.objects.pod_record import PodRecord
 from adapters.kube.watch.source import ClusterSource
 from models.gangs import FINISHED, pod_sets
+from models.why.reasons import told_words
 
 _REVIEWS = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 _REVIEW = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
@@ -27,16 +28,17 @@ _PODS = Resource(group="", version="v1", plural="pods", kind="Pod")
 @dataclass(frozen=True, slots=True)
 class Carrier:
     """
-    An object on which a gang is held, and whether it says so now.
+    An object on which a hold or a pause stands, and the annotations that it has.
     """
 
     resource: Resource
     namespace: str
     name: str
-    holds: bool
+    notes: Mapping[str, str]
 
     def __str__(self) -> str:
-        return f"{self.resource.kind} {self.namespace}/{self.name}"
+        space = f"{self.namespace}/" if self.namespace else ""
+        return f"{self.resource.kind} {space}{self.name}"
 
 
 def carriers_of(source: ClusterSource, key: str) -> list[Carrier]:
@@ -58,11 +60,11 @@ def carriers_of(source: ClusterSource, key: str) -> list[Carrier]:
     own = _own_object(source, made.claims[key].source)
     if own is None:
         return pods
-    return [own, *(pod for pod in pods if pod.holds)]
+    return [own, *(pod for pod in pods if HOLD in pod.notes)]
 
 
 def _of_pod(pod: PodRecord) -> Carrier:
-    return Carrier(_PODS, pod.namespace, pod.name, HOLD in pod.annotations)
+    return Carrier(_PODS, pod.namespace, pod.name, pod.annotations)
 
 
 def _own_object(source: ClusterSource, raw: Raw | None) -> Carrier | None:
@@ -75,31 +77,63 @@ def _own_object(source: ClusterSource, raw: Raw | None) -> Carrier | None:
     for kind, raws in source.view.objects.by_kind.items():
         if not any(each.get("metadata") is raw.get("metadata") for each in raws):
             continue
-        meta = mapping(raw, "metadata")
-        holds = HOLD in texts(meta, "annotations")
-        namespace, name = text(meta, "namespace"), text(meta, "name")
-        return Carrier(kinds[kind], namespace, name, holds)
+        return carrier_of(kinds[kind], raw)
     return None
 
 
-def hold(transport: Transport, carriers: list[Carrier], why: str, now: float) -> None:
+def carrier_of(resource: Resource, raw: Raw) -> Carrier:
     """
-    Write on objects why, by whom and since when a gang is held.
+    Give an object as one that may carry a hold or a pause.
     """
-    words = {HOLD: why, HELD_BY: who_asks(transport), HELD_SINCE: moment(now)}
-    for carrier in carriers:
-        annotate(transport, carrier, words)
+    meta = mapping(raw, "metadata")
+    notes = texts(meta, "annotations")
+    return Carrier(resource, text(meta, "namespace"), text(meta, "name"), notes)
 
 
-def release(transport: Transport, carriers: list[Carrier]) -> Iterator[Carrier]:
+def stood(carriers: Iterable[Carrier], words: Words, why: str) -> str | None:
     """
-    Take the hold away where it stands, and name each such object.
+    Say by whom, since when and why before, where no new reason is given.
     """
-    nothing = dict.fromkeys((HOLD, HELD_BY, HELD_SINCE))
+    known = None if why else _known(carriers, words)
+    return None if known is None else told_words(told(known.notes, words) or {})
+
+
+def _known(carriers: Iterable[Carrier], words: Words) -> Carrier | None:
+    """
+    Give the first object on which these words stand.
+    """
+    return next((c for c in carriers if told(c.notes, words) is not None), None)
+
+
+def put(
+    transport: Transport,
+    carriers: Sequence[Carrier],
+    words: Words,
+    why: str,
+    now: float,
+) -> None:
+    """
+    Write on objects why, by whom and since when.
+
+    What stands on one of them already goes for all, until there is another reason.
+    """
+    known = _known(carriers, words)
+    said: dict[str, str | None]
+    if known is None or why:
+        said = dict(zip(words, (why, who_asks(transport), moment(now)), strict=True))
+    else:
+        said = {word: known.notes.get(word) for word in words}
     for carrier in carriers:
-        if carrier.holds:
-            annotate(transport, carrier, nothing)
-            yield carrier
+        if any(carrier.notes.get(word) != said[word] for word in words):
+            annotate(transport, carrier, said)
+
+
+def take_away(transport: Transport, carriers: Iterable[Carrier], words: Words) -> None:
+    """
+    Take the words away from objects.
+    """
+    for carrier in carriers:
+        annotate(transport, carrier, dict.fromkeys(words))
 
 
 def annotate(

@@ -13,7 +13,7 @@ from adapters.kube.gangs.holds import said
 from adapters.kube.objects.fields import FieldError, mapping, texts
 from models.why.reasons import Reason, Waiting
 
-PAUSE, PAUSED_BY, PAUSED_SINCE = (
+PAUSED = PAUSE, PAUSED_BY, PAUSED_SINCE = (
     "phalanx.dev/pause",
     "phalanx.dev/paused-by",
     "phalanx.dev/paused-since",
@@ -36,7 +36,7 @@ def pause_of(raw: Raw) -> Waiting | None:
     Read what a namespace says of a pause, if it says one.
     """
     notes = texts(mapping(raw, "metadata"), "annotations")
-    return said(Reason.PAUSED, notes, (PAUSE, PAUSED_BY, PAUSED_SINCE))
+    return said(Reason.PAUSED, notes, PAUSED)
 
 
 class Pause:

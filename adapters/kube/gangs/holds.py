@@ -14,7 +14,8 @@ from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import FINISHED
 from models.why.reasons import Facts, Reason, Waiting
 
-HOLD, HELD_BY, HELD_SINCE = (
+Words = tuple[str, str, str]
+HELD = HOLD, HELD_BY, HELD_SINCE = (
     "phalanx.dev/hold",
     "phalanx.dev/held-by",
     "phalanx.dev/held-since",
@@ -30,7 +31,7 @@ def hold_of(claim: Claim, pods: Iterable[PodRecord]) -> Waiting | None:
     """
     Give the hold of a gang; that of its own object before those of its pods.
     """
-    own = said(Reason.HELD, _annotations(claim), (HOLD, HELD_BY, HELD_SINCE))
+    own = said(Reason.HELD, _annotations(claim), HELD)
     if own is not None:
         return own
     held = (
@@ -39,12 +40,20 @@ def hold_of(claim: Claim, pods: Iterable[PodRecord]) -> Waiting | None:
     first = min(held, key=lambda pod: pod.name, default=None)
     if first is None:
         return None
-    return said(Reason.HELD, first.annotations, (HOLD, HELD_BY, HELD_SINCE))
+    return said(Reason.HELD, first.annotations, HELD)
 
 
 def said(
-    reason: Reason, annotations: Mapping[str, str], words: tuple[str, str, str]
+    reason: Reason, annotations: Mapping[str, str], words: Words
 ) -> Waiting | None:
+    """
+    Give a reason to wait where the first of these words is said.
+    """
+    facts = told(annotations, words)
+    return None if facts is None else Waiting(reason, facts)
+
+
+def told(annotations: Mapping[str, str], words: Words) -> Facts | None:
     """
     Read why, who and since when, where the first of these words is said.
     """
@@ -59,7 +68,7 @@ def said(
         facts["since"] = since
     if why := _short(why):
         facts["detail"] = why
-    return Waiting(reason, facts)
+    return facts
 
 
 def _annotations(claim: Claim) -> Mapping[str, str]:

@@ -77,6 +77,30 @@ def test_a_gang_without_an_object_is_held_on_all_its_pods(server, capfd):
     assert (None, None) == reason_of("pair", capfd)
 
 
+def test_who_is_held_already_keeps_who_since_when_and_why(server, capfd, monkeypatch):
+    words = (HOLD, HELD_BY, HELD_SINCE)
+    assert 0 == run(["hold", "gang", "pair", "--reason", "no data yet"])
+    before = annotations(server, PODS, "default/pair-0")
+    said = {f"{GANG}/name": "pair", f"{GANG}/min-available": "2"}
+    server.put(PODS, pod("pair-2", annotations=said))
+    capfd.readouterr()
+    monkeypatch.setenv("USER", "bob")
+    assert 0 == run(["hold", "gang", "pair"])
+    told = capfd.readouterr().out
+    names = [f"default/pair-{i}" for i in range(3)]
+    kept = [annotations(server, PODS, name) for name in names]
+
+    since = before[HELD_SINCE]
+    assert f"is held already by alice since {since}: no data yet\n" in told
+    for notes in kept:
+        assert [before[word] for word in words] == [notes[word] for word in words]
+
+    assert 0 == run(["hold", "gang", "pair", "--reason", "a new disk"])
+    notes = annotations(server, PODS, names[0])
+    assert "is held: it stands on" in capfd.readouterr().out
+    assert ("a new disk", "bob") == (notes[HOLD], notes[HELD_BY])
+
+
 def test_a_dry_run_writes_nothing(server, capfd):
     assert 0 == run(["hold", "gang", "pair", "--dry-run"])
 
@@ -124,6 +148,26 @@ def test_a_namespace_that_is_paused_says_who_since_when_and_why(
     now[0] += 2
     assert pause() is None
     assert PAUSE not in annotations(server, NAMESPACES, "phalanx-system")
+
+
+def test_a_second_pause_keeps_the_first_and_what_is_not_paused_is_not_resumed(
+    server, capfd, monkeypatch
+):
+    server.put(NAMESPACES, obj("v1", "Namespace", "phalanx-system"))
+    assert 0 == run(["resume"])
+    assert "not paused: no pause stands on Namespace phalanx-system\n" == (
+        capfd.readouterr().out
+    )
+    assert 0 == run(["pause", "--no-wait", "--reason", "a new fabric"])
+    before = annotations(server, NAMESPACES, "phalanx-system")
+    capfd.readouterr()
+    monkeypatch.setenv("USER", "bob")
+    assert 0 == run(["pause", "--no-wait"])
+
+    told = capfd.readouterr().out
+    assert "paused already by alice since " in told
+    assert ": a new fabric; it stands on Namespace phalanx-system" in told
+    assert before == annotations(server, NAMESPACES, "phalanx-system")
 
 
 def test_a_cluster_without_the_namespace_is_not_paused(server, tmp_path):
