@@ -219,9 +219,9 @@ _ADAPTER: TypeAdapter[Contract] = TypeAdapter(
 
 def contract_names() -> list[str]:
     """
-    Name the rows of the contract, in the order of their files.
+    Name the rows of the contract, in order.
     """
-    return [load_file(path).name for path in sorted(FOLDER.glob("*.yaml"))]
+    return sorted(load_file(path).name for path in FOLDER.glob("*.yaml"))
 
 
 def load_contract(name: str) -> Contract:

@@ -15,11 +15,14 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
     Of very many names only those are looked at that begin or end alike.  Names in one
     namespace are compared without it: ``default/nope`` is not like ``default/w7``.
+    A word that is all but the domain of a name means that one, ``gpu`` for example.
     """
     if not 0 < len(word) <= _LONGEST:
         return ""
     wanted = word.lower()
     names = {name.lower(): name for name in known if len(name) <= 2 * _LONGEST}
+    if ends := [name for name in names if name.endswith(f"/{wanted}")]:
+        return names[min(ends)]
     space = wanted[: wanted.rfind("/") + 1]
     if any(name.startswith(space) for name in names):
         wanted = wanted.removeprefix(space)

@@ -203,7 +203,7 @@ def test_a_bad_environment_value_is_wrong_use(capsys, monkeypatch):
 
 def test_an_unknown_row_of_the_bench_is_wrong_use(capsys):
     assert 2 == phalanx("bench", "rounds/2k")
-    assert "no row 'rounds/2k', only days, evict/defrag" in capsys.readouterr().err
+    assert "no row 'rounds/2k', only days, days-even" in capsys.readouterr().err
 
 
 def test_version_is_an_option_too(capsys):

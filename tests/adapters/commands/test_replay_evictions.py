@@ -96,7 +96,9 @@ def test_a_wrong_output_is_refused_before_anything_is_read(tmp_path, capsys):
     ],
     ids=["nothing is evicted", "no time between two saves"],
 )
-@pytest.mark.parametrize("command", [["replay"], ["study", "policy"]])
+@pytest.mark.parametrize(
+    "command", [["replay"], ["study", "policy"], ["study", "capacity"]]
+)
 def test_saves_that_would_change_nothing_are_refused(
     tmp_path, capsys, command, words, hint
 ):

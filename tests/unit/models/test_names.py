@@ -33,3 +33,10 @@ def test_a_namespace_makes_no_two_names_alike():
     assert "" == nearest("default/nope", known)
     assert "default/train" == nearest("default/trian", known)
     assert "default/train" == nearest("defualt/train", known)
+
+
+def test_a_word_without_the_domain_of_a_resource_means_that_one():
+    known = ["cpu", "memory", "nvidia.com/gpu"]
+
+    assert "nvidia.com/gpu" == nearest("gpu", known)
+    assert "amd.com/gpu" == nearest("gpu", [*known, "amd.com/gpu"])

@@ -3,7 +3,7 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -118,6 +118,7 @@ def capacity(
     every: Every = "5m",
     estimates: Estimates = None,
     evictions: Evictions = False,
+    saves: Saves = None,
     until: Until = None,
     workers: Workers = 0,
     ray: OnRay = False,
@@ -132,12 +133,11 @@ def capacity(
     aim = _target(target)
     study = _study(
         "CapacityStudy",
-        _case(trace, form, strategy, estimates, every, until, evictions=evictions),
+        _case(trace, form, estimates, every, until, evictions=evictions, saves=saves),
         _Played(cluster, aim, strategy, quotas, seeds, to, workers, ray=ray),
         _variants(policy, setting, evictions=evictions),
     )
-    document = _of_sizes(study, cluster, nodes, other or [], search=search)
-    _show(document, output, to)
+    _show(_of_sizes(study, cluster, nodes, other or [], search=search), output, to)
 
 
 def _of_sizes(
@@ -193,10 +193,7 @@ def policy(
     aim = _target(target)
     study = _study(
         "PolicyStudy",
-        replace(
-            _case(trace, form, strategy, estimates, every, until, evictions=evictions),
-            saves=saves_every(saves, evictions=evictions),
-        ),
+        _case(trace, form, estimates, every, until, evictions=evictions, saves=saves),
         _Played(cluster, aim, strategy, quotas, seeds, to, workers, ray=ray),
         _variants(policy, setting, evictions=evictions),
     )
@@ -248,18 +245,16 @@ def _each_once(quotas: Sequence[str] | None) -> list[str | None]:
 def _case(  # a case of what all replays of a study share
     trace: str,
     form: str | None,
-    strategy: Sequence[str] | None,
     estimates: str | None,
     every: str,
     until: str | None,
     *,
     evictions: bool,
+    saves: str | None,
 ) -> "Case":
     from adapters.study.case import Case
     from adapters.traces.rows import TraceFile
 
-    known = known_times(estimates)
-    names = judged(strategy or ["solver"], known)
     return Case(
         trace=str(Path(trace).resolve()),
         digest=TraceFile(trace).digest(),
@@ -269,12 +264,13 @@ def _case(  # a case of what all replays of a study share
         quotas=None,
         label="",
         policy="",
-        strategy=names[0],
+        strategy="",
         seed=0,
         every=moment(every, "--every"),
         evictions=evictions,
-        estimates=known,
+        estimates=known_times(estimates),
         until=moment_if_said(until, "--until"),
+        saves=saves_every(saves, evictions=evictions),
     )
 
 
