@@ -38,6 +38,7 @@ _HOPELESS = frozenset(
         Reason.INVALID_GANG,
         Reason.CONFIG_CONFLICT,
         Reason.UNSUPPORTED_CONSTRAINT,
+        Reason.NAMESPACE_ENDING,
         Reason.HELD,
         Reason.QUEUE_NOT_FOUND,
         Reason.QUEUE_CLOSED,

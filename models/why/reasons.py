@@ -21,6 +21,7 @@ class Reason(StrEnum):
     Primary reasons, from "will never start as written" to "will start soon".
     """
 
+    NAMESPACE_ENDING = "NamespaceEnding"
     INVALID_GANG = "InvalidGang"
     CONFIG_CONFLICT = "ConfigConflict"
     UNSUPPORTED_CONSTRAINT = "UnsupportedConstraint"
@@ -333,6 +334,9 @@ _SENTENCES: dict[Reason, str] = {
     Reason.INVALID_GANG: "cannot be planned as written: {detail}",
     Reason.CONFIG_CONFLICT: "contradicts itself or its group: {detail}",
     Reason.UNSUPPORTED_CONSTRAINT: "needs something that is not supported: {detail}",
+    Reason.NAMESPACE_ENDING: (
+        "namespace {namespace} is being deleted, and nothing more starts in it"
+    ),
     Reason.HELD: "is held{told}",
     Reason.QUEUE_NOT_FOUND: "queue {queue} does not exist{near}",
     Reason.QUEUE_CLOSED: "queue {queue} is closed",

@@ -206,6 +206,7 @@ VERDICT_OF: Mapping[Reason, Verdict] = {
     Reason.INVALID_GANG: Verdict.NEVER,
     Reason.CONFIG_CONFLICT: Verdict.NEVER,
     Reason.UNSUPPORTED_CONSTRAINT: Verdict.UNSUPPORTED,
+    Reason.NAMESPACE_ENDING: Verdict.NEVER,
     Reason.HELD: Verdict.HELD,
     Reason.QUEUE_NOT_FOUND: Verdict.NEVER,
     Reason.QUEUE_CLOSED: Verdict.HELD,

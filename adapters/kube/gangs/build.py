@@ -29,7 +29,8 @@ from models.why.reasons import Reason, Waiting
 
 _MOST_WARNINGS = 20
 _WAITING = (PodPhase.PENDING, PodPhase.GATED)
-_AS_WRITTEN = (
+_FOR_GOOD = (
+    Reason.NAMESPACE_ENDING,
     Reason.INVALID_GANG,
     Reason.CONFIG_CONFLICT,
     Reason.UNSUPPORTED_CONSTRAINT,
@@ -135,10 +136,10 @@ class GangMaker:
 
     def _why_refused(self, group: Grouped, found: Waiting | None) -> Waiting | None:
         """
-        Say why a gang cannot be planned, what is wrong as it is written first.
+        Say why a gang cannot be planned, what holds for good first.
         """
         refused, name = group.claim.refused, group.claim.key.partition("/")[2]
-        if refused is None or refused.reason not in _AS_WRITTEN:
+        if refused is None or refused.reason not in _FOR_GOOD:
             refused = self._fault(group, found) or refused
         if refused is None and not is_subdomain(name):
             detail = f"metadata.name: {shown(name)} is not a valid Kubernetes name"
@@ -219,7 +220,7 @@ class GangMaker:
         Give what keeps a gang from planning: as it is written, then who holds it.
         """
         found = known or self._refused(group)
-        if found is not None and found.reason in _AS_WRITTEN:
+        if found is not None and found.reason in _FOR_GOOD:
             return found
         return hold_of(group.claim, group.pods) or found
 

@@ -6,11 +6,12 @@ same gangs are made.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from adapters.kube.dialects.protocol import Claim, Dialect, Objects
 from adapters.kube.gangs.build import GangMaker, MadeGang
 from adapters.kube.gangs.membership import Grouped, Memberships
+from adapters.kube.gangs.namespace_labels import ending_namespaces
 from adapters.kube.gangs.namespaces import CLAIM, Namespace
 from adapters.kube.gangs.pod_neighbours import Around
 from adapters.kube.gangs.storage.attached_volumes import (
@@ -28,6 +29,7 @@ from models.devices.gpu_parts import is_part
 from models.gangs import Gang, pod_sets
 from models.host_ports import is_host_port
 from models.volume_slots import is_volume_slot
+from models.why.reasons import Reason, Waiting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,8 +103,11 @@ class NamespaceLook:
         ours, others = space.sorted_ours(), space.sorted_others()
         warnings: list[str] = []
         found = self._memberships.grouped(ours, others, objects, warnings)
+        groups = {key: group for key, group in found.items() if is_ours(group)}
+        if space.name in ending_namespaces(objects):
+            groups = {key: _ending(group) for key, group in groups.items()}
         self.groups = NamespaceGroups(
-            groups={key: group for key, group in found.items() if is_ours(group)},
+            groups=groups,
             others=others,
             num_ours=len(ours),
             ours=ours,
@@ -161,6 +166,15 @@ def preferring(groups: Iterable[Grouped]) -> Iterator[PodRecord]:
         pods = [pod for pod in group.pods if pod.terms.preferred and not pod.terms]
         if pods and any(pod.node is None for pod in group.pods):
             yield from pods
+
+
+def _ending(group: Grouped) -> Grouped:
+    """
+    Refuse a gang whose namespace is being deleted.
+    """
+    why = {"namespace": group.claim.key.partition("/")[0]}
+    refused = Waiting(Reason.NAMESPACE_ENDING, why)
+    return replace(group, claim=replace(group.claim, refused=refused))
 
 
 def _holds(known: tuple[MadeGang, object], group: Grouped, beside: object) -> bool:

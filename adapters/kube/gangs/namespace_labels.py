@@ -1,12 +1,13 @@
 """
-Labels of namespaces, and the namespaces that terms of pods mean by them.
+Labels of namespaces, which terms of pods mean by them, and which are being deleted.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.notes import named
+from adapters.kube.dialects.protocol import Objects
 from adapters.kube.objects.fields import FieldError, mapping, texts
 from adapters.kube.objects.pod_terms import OWN_NAME, PodSelector, PodTerms
 
@@ -50,6 +51,23 @@ class NamespaceLabels:
             spaces = tuple(sorted(meant.union(selector.named)))
             known[selector] = replace(selector, spaces=spaces)
         return known[selector]
+
+
+def ending_namespaces(objects: Objects) -> frozenset[str]:
+    """
+    Name the namespaces that are being deleted, in which a server lets nothing start.
+    """
+    raws = objects.of(*NAMESPACE)
+    return objects.memo.made_once("ending", (raws,), lambda: frozenset(_ending(raws)))
+
+
+def _ending(raws: tuple[Raw, ...]) -> Iterator[str]:
+    for _, name, raw in named(raws):
+        try:
+            if mapping(raw, "metadata").get("deletionTimestamp") is not None:
+                yield name
+        except FieldError:
+            continue
 
 
 def namespace_labels(raws: tuple[Raw, ...]) -> NamespaceLabels:

@@ -17,7 +17,7 @@ from adapters.kube.dialects.workloads import IN_MANIFESTS
 from adapters.kube.dialects.workloads import RESOURCES as OWNERS
 from adapters.kube.gangs.devices.device_room import DEVICE_KINDS
 from adapters.kube.gangs.kinds import BIND_REQUESTS
-from adapters.kube.gangs.namespace_labels import NAMESPACE
+from adapters.kube.gangs.namespace_labels import NAMESPACE, ending_namespaces
 from adapters.kube.gangs.storage.storage_classes import STORAGE_KINDS
 from adapters.kube.objects.node_pool import NodePool
 from adapters.kube.objects.pod_record import PodRecord
@@ -88,6 +88,7 @@ class Namespaces:
         self._kinds: dict[Kind, tuple[Raw, ...]] = {}
         self._names: dict[Kind, Kept[Raw, tuple[str, str] | None]] = {}
         self._once: dict[str, Any] = {}
+        self._ending: frozenset[str] = frozenset()
         self._apart = frozenset(
             (each.group, each.kind)
             for each in (
@@ -148,6 +149,9 @@ class Namespaces:
                     touched |= self._parted(kind, raws)
         memo = DialectMemo(once=self._once)
         wide = Objects(by_kind=dict(self._kinds), unread=objects.unread, memo=memo)
+        ending = ending_namespaces(wide)
+        touched |= ending ^ self._ending
+        self._ending = ending
         return wide, touched
 
     def _parted(self, kind: Kind, raws: tuple[Raw, ...]) -> set[str]:
