@@ -70,8 +70,14 @@ def may_leave(state: Standing) -> bool:
     """
     Tell whether pods of a gang run that may be evicted.
     """
-    running = any(leaf.running for leaf in state.leaves)
-    return state.gang.preemptible and running
+    return state.gang.preemptible and runs(state)
+
+
+def runs(state: Standing) -> bool:
+    """
+    Tell whether pods of a gang run.
+    """
+    return any(leaf.running for leaf in state.leaves)
 
 
 def frozen_spread(problem: Problem) -> int:

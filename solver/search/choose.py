@@ -36,20 +36,9 @@ def keep_open(
     found: Finished, again: Again, budget: Budget
 ) -> tuple[Finished, tuple[bool, ...]]:
     """
-    Find the choice that leads to the best round, as far as the model can carry it.
+    Find the choice that leads to the best round; say in which tiers none is better.
 
-    Parameters
-    ----------
-    found
-        The round with the choices that were frozen first.
-    again
-        Takes the steps after one of them again, with another choice.
-    budget
-        What may still be used up.
-
-    Returns
-    -------
-    The best round found, and of each tier whether no choice is better in it.
+    ``again`` takes the steps after one of those in ``found`` with another choice.
     """
     sure = found.sure.holds(found.keys, found.values)
     for at, decided in enumerate(found.decided):

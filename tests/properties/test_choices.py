@@ -12,6 +12,7 @@ from tests.helpers.truth.proofs import check_names, check_outcomes
 
 TINY = range(10_000, 10_300)
 MANY = range(20_000, 23_000)
+RACKS = range(30_000, 30_120)
 FOUND = (20_079, 20_267, 20_570, 21_514, 22_724)
 """
 Where names once decided who waits, what is lost, or whether there was a plan at all.
@@ -34,6 +35,24 @@ def test_where_names_once_decided_they_do_not(seed):
 @pytest.mark.parametrize("seed", MANY)
 def test_names_order_and_seed_change_nothing_that_is_proven_in_many_cases(seed):
     check_names(aged(victim_case(seed)), seed)
+
+
+def in_preferred_racks(seed):
+    """
+    Let most of those who wait prefer one rack, where nodes of all racks are alike.
+    """
+    document = aged(victim_case(seed))
+    rnd = Random(f"racks-{seed}")
+    for gang in document["given"]["gangs"]:
+        if not gang.get("running") and "topology" not in gang and rnd.random() < 0.8:
+            gang["topology"] = {"preferred": "rack"}
+    return document
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("seed", RACKS)
+def test_names_change_nothing_that_is_proven_beside_preferred_racks(seed):
+    check_names(in_preferred_racks(seed), seed)
 
 
 def test_same_seed_gives_the_same_names():

@@ -308,17 +308,24 @@ def _held_part(model: cp_model.CpModel, kind: TypeVars, ready: TypeVars) -> Type
 
 def _held_state(model: cp_model.CpModel, vars_: StateVars, held: Var) -> StateVars:
     """
-    Count the pods of a start where it is reserved.
+    Count what a start has where it is reserved: pods, and preferred domains they use.
     """
     if not isinstance(vars_, ChoiceVars):
         return replace(vars_, active={}, surplus={}, footprint=None)
-    counts = {}
-    for key, count in vars_.counts.items():
-        part = model.new_int_var(0, count.upper, "")
-        model.add(part == count.chosen).only_enforce_if(held)
-        model.add(part == 0).only_enforce_if(~held)
-        counts[key] = Count(part, count.upper)
-    return replace(vars_, counts=counts, used={}, core={}, core_active={})
+
+    def part(count: Count) -> Count:
+        found = model.new_int_var(0, count.upper, "")
+        model.add(found == count.chosen).only_enforce_if(held)
+        model.add(found == 0).only_enforce_if(~held)
+        return Count(found, count.upper)
+
+    owners = {at for at, _ in vars_.used if vars_.active[at].variable is not None}
+    active = vars_.active | {at: part(vars_.active[at]) for at in owners}
+    used = {key: part(Count(one, 1)).chosen for key, one in vars_.used.items()}
+    counts = {key: part(count) for key, count in vars_.counts.items()}
+    return replace(
+        vars_, counts=counts, active=active, used=used, core={}, core_active={}
+    )
 
 
 def _with(one: Mapping[Key, Linear], other: Mapping[Key, Linear]) -> dict[Key, Linear]:

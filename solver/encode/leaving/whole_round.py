@@ -8,6 +8,7 @@ say which choice leads to them.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 from models.policy import TierName
 from solver.effort.cp_sat import PlainModel, cp_model
@@ -23,7 +24,7 @@ from solver.encode.tier_rows import tier_sum
 from solver.encode.variables import Linear, TypeVars, Var
 from solver.evict.open_step import Opened
 from solver.problem.problem import Problem, Step
-from solver.problem.running_domains import may_leave, staying
+from solver.problem.running_domains import may_leave, runs, staying
 from solver.score.reserved_pods import kept_by
 from solver.score.tier import LOSSES, TierKey
 
@@ -67,11 +68,8 @@ class RoundEncoding:
             case "order":
                 return replace(idle, types=[*idle.types, *self.held]).tier(key)
             case "topology":
-                sure = [
-                    kind
-                    for kind in idle.types
-                    if not any(map(may_leave, kind.sample.states))
-                ]
+                both = *product(idle.types, [may_leave]), *product(self.held, [runs])
+                sure = [x for x, bars in both if not any(map(bars, x.sample.states))]
                 return tier_sum(staying(idle.problem), sure, key)
             case _:
                 return tier_sum(idle.problem, [*idle.types, *self.held], key)
