@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 from adapters.inventory.told_whys import sentence_of
 from adapters.kube.dialects.protocol import GroupStanding
 from adapters.kube.status.sayings import Saying, Told, message_of
+from models.nodes import Taint
 from models.why.held_for_it import held_for_it
 from models.why.reasons import Reason
+from models.why.verdicts import Verdict
 from solver import RoundAsked, StartsAsked
 
 _log = logging.getLogger(__name__)
@@ -51,15 +53,21 @@ Reasons of which more can be told than that they are so.
 """
 
 
+Nodes = frozenset[tuple[str, bool, tuple[Taint, ...]]]
+
+
 @dataclass(frozen=True, slots=True)
 class _Proven:
     """
     What was said of a gang, with which reason of a round, and when.
+
+    Where nodes are named in it, ``nodes`` says how all of them were.
     """
 
     reason: str
     sentence: str
     at: float
+    nodes: Nodes | None
 
 
 class Proofs:
@@ -84,6 +92,7 @@ class Proofs:
         self._saved = MOST_SAVED
         self._at = clock()
         self._told: Told | None = None
+        self._nodes: Nodes = frozenset()
         self._asked: tuple[RoundAsked, StartsAsked] | None = None
         self._proven: dict[str, _Proven] = {}
         self.is_open = False
@@ -94,6 +103,10 @@ class Proofs:
         """
         if told is not self._told:
             self._told, self._asked = told, None
+            self._nodes = frozenset(
+                (node.name, node.unschedulable, node.taints)
+                for node in told.assembled.snapshot.nodes
+            )
         self.is_open = False
 
     def keep(self, keys: Collection[str]) -> None:
@@ -121,13 +134,20 @@ class Proofs:
             known = None
         if standing.state != "Waiting" or reason is None or reason not in _ASKED:
             return saying
-        if known is None or self._clock() - known.at >= AGAIN:
+        if known is None or self._is_old(known):
             known = self._new(standing, reason) or known
         if known is None or not known.sentence:
             return saying
         words = known.sentence + held_for_it(standing.facts)
         said = replace(standing, message=words)
         return replace(saying, standing=said, message=message_of(said))
+
+    def _is_old(self, known: _Proven) -> bool:
+        """
+        Tell whether to ask again: it was long ago, or it names nodes and some changed.
+        """
+        changed = known.nodes is not None and known.nodes != self._nodes
+        return changed or self._clock() - known.at >= AGAIN
 
     def _new(self, standing: GroupStanding, reason: str) -> _Proven | None:
         """
@@ -141,18 +161,21 @@ class Proofs:
             return None
         began = self._spent()
         try:
-            sentence = self._sentence(self._told, standing)
+            sentence, named = self._sentence(self._told, standing)
         except Exception:  # noqa: BLE001 - the reason of the round is told as it is
             fields = {"gang": standing.key}
             _log.exception("why_failed", extra={"fields": fields})
-            sentence = ""
+            sentence, named = "", False
         self._saved -= self._spent() - began
-        known = self._proven[standing.key] = _Proven(reason, sentence, now)
+        nodes = self._nodes if named else None
+        known = self._proven[standing.key] = _Proven(reason, sentence, now, nodes)
         return known
 
-    def _sentence(self, told: Told, standing: GroupStanding) -> str:
+    def _sentence(self, told: Told, standing: GroupStanding) -> tuple[str, bool]:
         """
-        Give what is proven of a gang; nothing where it is what the round said.
+        Give what is proven of a gang, and whether nodes are named in it.
+
+        Nothing where it is what the round said.
         """
         if self._asked is None:
             snapshot = told.assembled.snapshot
@@ -161,5 +184,6 @@ class Proofs:
         whys, starts = self._asked
         why = whys.told(standing.key)
         if not why.certain or why.sentence == standing.message:
-            return ""
-        return sentence_of(why, starts.when(standing.key), told.now)
+            return "", False
+        named = any(one.rule is Verdict.NODES for one in why.because)
+        return sentence_of(why, starts.when(standing.key), told.now), named

@@ -136,3 +136,28 @@ def test_who_waits_is_told_by_the_policy_of_the_round(volcano):
     assert proving(volcano).write(told)
 
     assert said(volcano, "high-0").startswith("InsufficientCapacity: nodes gpu-1: ")
+
+
+def test_a_sentence_that_names_nodes_is_told_anew_once_these_have_changed(volcano):
+    def full(index):
+        low = pod("team", f"low-{index}", gpus=8, node=f"gpu-{index}")
+        put(volcano.server, low | {"status": {"phase": "Running"}})
+
+    def told():
+        volcano.caught_up()
+        first, nobody = volcano.told(), Policy(evict=NOBODY_LEAVES)
+        plan = decide(first.assembled.snapshot, nobody)
+        return replace(first, policy=nobody, plan=plan, receipts=())
+
+    full(0)
+    put(volcano.server, pod("team", "high-0", gpus=8, priority=1))
+    writer = proving(volcano)
+    writer.write(told())
+    before = said(volcano, "high-0")
+    put(volcano.server, node(1) | {"spec": {}})
+    full(1)
+    volcano.clock[0] += 60
+    writer.write(told())
+
+    assert before.startswith("InsufficientCapacity: nodes gpu-1: ")
+    assert said(volcano, "high-0").startswith("InsufficientCapacity: room: ")
