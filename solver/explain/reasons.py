@@ -333,8 +333,7 @@ def _over_limit(problem: Problem, unit: Unit) -> Waiting | None:
             }
             facts |= {"work": " of non-preemptible work"} if bound.fixed else {}
             if team := problem.queues.outside.get(bound.queue):
-                facts |= {"queue": unit.states[0].gang.queue}
-                facts |= team.facts(bound.resource)
+                facts |= {"queue": bound.member, **team.facts(bound.resource)}
             facts |= {"where": " with its group"} if len(unit.states) > 1 else {}
             return Waiting(Reason.QUOTA_LIMIT_REACHED, facts)
     return None

@@ -175,6 +175,7 @@ class Bound:
     limit: int
     used: int
     fixed: bool
+    member: str
 
 
 def limits_of(problem: Problem, unit: Unit) -> Iterator[Bound]:
@@ -210,6 +211,7 @@ def bounds_of(problem: Problem, unit: Unit) -> Iterator[Bound]:
                         limit=limit,
                         used=table.get(name, {}).get(resource, 0),
                         fixed=fixed,
+                        member=some[0].gang.queue,
                     )
 
 

@@ -194,12 +194,11 @@ class _Telling:
             if (bound.queue, bound.resource, bound.fixed)
             == (rule.at, rule.resource, rule.word is Verdict.QUOTA)
         )
-        facts: Facts = {}
-        if team := problem.queues.outside.get(bound.queue):
-            facts = team.facts(bound.resource)
+        team = problem.queues.outside.get(bound.queue)
+        facts: Facts = team.facts(bound.resource) if team else {}
         return Blocker(
             rule=rule.word,
-            at=self.ask.unit.states[0].gang.queue if facts else bound.queue,
+            at=bound.member if facts else bound.queue,
             resource=bound.resource,
             has=bound.limit,
             used=bound.used,

@@ -172,6 +172,19 @@ def test_who_waits_in_line_is_told_behind_whom(strategy):
     assert Reason.INSUFFICIENT_CAPACITY == told(case, "first", strategy=strategy).reason
 
 
+@pytest.mark.parametrize("strategy", ["solver", "greedy"])
+def test_of_a_group_the_queue_that_may_not_use_kept_room_is_named(strategy):
+    keeps = queue("keeps", resources={GPU: QueueResource(quota=6, lend=0)})
+    runs = gang("runs", queue="takes", gpus=2, running=["n0"])
+    first = gang("first", queue="keeps", gpus=1, mates=("first", "second"))
+    second = gang("second", queue="takes", gpus=1, mates=("first", "second"))
+    case = snapshot(nodes(1), [runs, first, second], queues=[keeps, queue("takes")])
+
+    facts = told(case, "first", strategy=strategy).facts
+
+    assert ("takes", 2, 2) == (facts["queue"], facts["used"], facts["limit"])
+
+
 def test_who_is_kept_off_held_nodes_is_told_for_whom_they_are_held():
     running = gang("runs", gpus=4, running=["n0"])
     head = gang("head", gpus=8, passed_over=7200)
