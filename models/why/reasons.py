@@ -266,6 +266,7 @@ def _others(shown: Mapping[str, _Shown], facts: Mapping[str, Fact]) -> str:
     """
     if "behind" in shown:
         more = ", for whom the next round would evict it" if "next" in shown else ""
+        more = " (evicted before)" if "evicting" in shown else more
         return f"it is held back for {shown['behind'].fact}{more}"
     if "to" not in shown:
         return "this plan gives what it needs to others"

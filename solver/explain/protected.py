@@ -94,11 +94,27 @@ class Protection:
             return None
         if not (is_proven or self._never_enough(unit)) or not self._try_once():
             return None
+        if ahead := self._ahead(unit):
+            return ahead
         draft = self._by_hand(self._lifted, unit)
         if draft is None:
             return None
         why = _words_for(self._problem, draft.exits)
         return self._protected(unit, draft.exits, why) if why else None
+
+    def _ahead(self, unit: Unit) -> Waiting | None:
+        """
+        Name those whose evictions before keep a unit from what others would leave.
+        """
+        problem, paths = self._problem, self._problem.queues.path
+        mine = {x for state in unit.states for x in paths(state.gang.queue)}
+        known = {x: paths(problem.gangs[x].queue) for x in sorted(problem.remembered)}
+        ahead = [key for key, path in known.items() if not mine.isdisjoint(path)]
+        free = replace(problem, remembered={})
+        if not ahead or self._by_hand(free, unit) is None:
+            return None
+        facts: Facts = {"gangs": len(ahead), "behind": listed(ahead, "gang")}
+        return Waiting(Reason.LOWER_TIER_OR_PRIORITY, facts | {"evicting": 1})
 
     def _never_enough(self, unit: Unit) -> bool:
         """

@@ -36,16 +36,7 @@ class Sure:
 
     def learn(self, decided: "Decided", found: "Found", after: Problem) -> None:
         """
-        Learn from a step that has ended.
-
-        Parameters
-        ----------
-        decided
-            The step as it was decided.
-        found
-            What it found of its tiers.
-        after
-            The round with what it froze.
+        Learn from a step what it found of its tiers; the round ``after`` has it frozen.
         """
         self.froze |= after.frozen is not decided.before.frozen
         if self.open:

@@ -22,14 +22,7 @@ def coarse_bounds(
     """
     Give bounds of a step's tiers, and whether what is idle reaches them, near enough.
 
-    Parameters
-    ----------
-    opened
-        The step, with the best that can be had without evictions.
-    budget
-        What may be used up.
-    known
-        Bounds of tiers that are decided already.
+    Bounds that are ``known`` already are taken as they are.
     """
     problem = opened.problem
     coarse = encode_coarsely(problem, opened.victims, vacated(problem, opened.victims))

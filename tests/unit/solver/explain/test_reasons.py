@@ -265,3 +265,18 @@ def test_who_takes_volumes_that_suit_two_kinds_of_claims_is_named(strategy):
 
     assert Reason.LOWER_TIER_OR_PRIORITY == waiting.reason
     assert "default/first and default/same" == waiting.facts["to"]
+
+
+def test_who_has_no_right_beside_a_gang_that_was_evicted_before_is_told_of_it():
+    hog = gang("hog", queue="hogs", gpus=4, running=["n0", "n0"])
+    firm = gang("firm", queue="hogs", gpus=8, running=["n1"], preemptible=False)
+    gone = gang("gone", queue="q", gpus=4, evicted_ago=60)
+    late = gang("late", queue="q", gpus=4)
+    queues = [queue("hogs", quota=12), queue("q", quota=4)]
+    case = snapshot(nodes(2), [hog, firm, gone, late], queues)
+
+    waiting = told(case, "late", policy=Policy())
+
+    assert Reason.LOWER_TIER_OR_PRIORITY == waiting.reason
+    said = "if others left for it; it is held back for default/gone (evicted before)"
+    assert waiting.message == f"could start alone {said}"
