@@ -162,12 +162,12 @@ class Opened:
 
     def _may_leave(self, draft: Draft) -> bool:
         """
-        Tell whether the starts of a draft give the right to all its exits.
+        Tell whether the starts of a draft give the right to all its exits, and have it.
         """
         rights = HandRights(self.problem)
         rights.start_all(filter(draft.starts, self.problem.units), draft)
         rights.leave(draft.exits)
-        return rights.hold()
+        return rights.hold() and rights.keep_quotas()
 
 
 def open_step(

@@ -78,7 +78,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-forgets-what-leaves-a-department",
         "greedy counts a department's quota as if nobody left it",
-        switch("solver.evict.rights.reclaimed:Reclaimed.released", always({})),
+        switch("solver.evict.rights.hand_rights:HandRights._released", always({})),
         ("evict/guarantee/inside-a-department-that-uses-its-quota",),
         "greedy",
     ),

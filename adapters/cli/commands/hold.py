@@ -197,15 +197,10 @@ def _namespace(
     """
     Give the way to the server, and the namespace that the scheduler runs in.
     """
-    from adapters.kube.acting.holding import carrier_of
-    from adapters.kube.acting.pause import NAMESPACES
+    from adapters.kube.acting.holding import namespace_named
     from adapters.kube.api.connect import connect
-    from adapters.kube.api.paths import path_of, rule_of
     from adapters.service.run_settings import as_run_here
 
     run = as_run_here()
     transport = connect(kubeconfig or run.kubeconfig, context or run.context)
-    name = namespace or run.namespace
-    rule = rule_of(NAMESPACES, "get")
-    raw = transport.call("GET", path_of(NAMESPACES, name=name), rule=rule)
-    return transport, carrier_of(NAMESPACES, raw)
+    return transport, namespace_named(transport, namespace or run.namespace)

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from adapters.kube.acting.pause import NAMESPACES
 from adapters.kube.api.api_resources import Raw, Resource
 from adapters.kube.api.client import Transport
 from adapters.kube.api.errors import ClusterError
@@ -88,6 +89,14 @@ def carrier_of(resource: Resource, raw: Raw) -> Carrier:
     meta = mapping(raw, "metadata")
     notes = texts(meta, "annotations")
     return Carrier(resource, text(meta, "namespace"), text(meta, "name"), notes)
+
+
+def namespace_named(transport: Transport, name: str) -> Carrier:
+    """
+    Ask for the namespace on which a pause stands, or would.
+    """
+    path, rule = path_of(NAMESPACES, name=name), rule_of(NAMESPACES, "get")
+    return carrier_of(NAMESPACES, transport.call("GET", path, rule=rule))
 
 
 def stood(carriers: Iterable[Carrier], words: Words, why: str) -> str | None:

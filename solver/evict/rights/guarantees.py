@@ -3,7 +3,6 @@ Guarantees: who may take up a quota that is not used, and what others use beyond
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 
 from models.resources import Resources, add
 from solver.problem.problem import Problem, Unit
@@ -86,8 +85,7 @@ class Guarantees:
         Count a start if the quotas hold it, beside what is released below queues.
         """
         self.insist(unit, asked)
-        paths = [path for path, _ in self._starts[unit.key]]
-        if not all(paths) or not self.hold(chain.from_iterable(paths), released):
+        if not (self.hold(released) and all(x for x, _ in self._starts[unit.key])):
             self.remove(unit)
 
     def insist(self, unit: Unit, asked: Mapping[str, Resources]) -> None:
@@ -107,11 +105,11 @@ class Guarantees:
         """
         self._count(self._starts.pop(unit.key, []), -1)
 
-    def hold(self, queues: Iterable[str], released: Amounts) -> bool:
+    def hold(self, released: Amounts) -> bool:
         """
-        Tell whether they are within the quotas of some queues.
+        Tell whether they are within the quotas of all queues.
         """
-        return all(self._is_within(queue, released) for queue in queues)
+        return all(self._is_within(queue, released) for queue in self._below)
 
     def elsewhere(self, queue: str, name: str) -> int:
         """

@@ -12,12 +12,13 @@ from models.resources import Resources, add
 from solver.evict.rights.exit_batches import batches_of
 from solver.evict.rights.guarantees import Guarantees
 from solver.evict.rights.leaving_sums import Leaver, Preempted
-from solver.evict.rights.policy_bounds import PolicyBounds
+from solver.evict.rights.policy_bounds import EVICTS, PolicyBounds
 from solver.evict.rights.reclaimed import Reclaimed
 from solver.place.draft import Draft
 from solver.problem.gang_state import Standing
 from solver.problem.leaving_pods import Exit
 from solver.problem.problem import Problem, Step, Unit
+from solver.shares.queue_tree import Amounts
 
 
 class HandRights:
@@ -33,6 +34,7 @@ class HandRights:
         self.in_step = Preempted()
         self._starts_below: Counter[str] = Counter()
         self._paths: dict[str, Sequence[str]] = {}
+        self._gone: Amounts = {}
         self.bounds = PolicyBounds(problem)
         self._is_now = False
         self._take_frozen()
@@ -75,7 +77,7 @@ class HandRights:
         elif guaranteed:
             self.guarantees.insist(unit, each)
         elif guaranteed is None and entitled and self._claims:
-            self.guarantees.add(unit, each, self._reclaimed.released())
+            self.guarantees.add(unit, each, self._released())
         for state in unit.states:
             queue = self.problem.queues.leaf(state.gang.queue)
             self._start(queue, unit.band, each[state.key], sign, entitled=entitled)
@@ -129,17 +131,23 @@ class HandRights:
             and all(map(self.in_step.may_lose, self.in_step.queues))
         )
 
-    def keep_quotas(self, leaver: Leaver, less: Resources) -> bool:
+    def keep_quotas(
+        self, leaver: Leaver | None = None, less: Resources | None = None
+    ) -> bool:
         """
-        Tell whether guaranteed starts stay within quotas if one stays after all.
+        Tell whether guaranteed starts are within quotas, also if one stays after all.
         """
-        if leaver.rule != "reclaim" or not self.guarantees.names:
-            return True
-        released = self._reclaimed.released()
-        for row in (released.get(queue, {}) for queue in self.path(leaver.queue)):
-            for name in row:
-                row[name] -= less.get(name, 0)
-        return self.guarantees.hold(self.path(leaver.queue), released)
+        released = self._released()
+        for queue in self.path(leaver.queue) if leaver and less else ():
+            add(released.get(queue, {}), less or {}, -1)
+        return self.guarantees.hold(released)
+
+    def _released(self) -> Amounts:
+        """
+        Give what is evicted below each inner queue.
+        """
+        parents = self.problem.queues.parents
+        return {q: dict(row) for q, row in self._gone.items() if q in parents}
 
     # --- who leaves ---------------------------------------------------------------
 
@@ -164,6 +172,8 @@ class HandRights:
         Count so many units of which each leaves like this one.
         """
         self.bounds.add(leaver, gangs, times)
+        for queue in self.path(leaver.queue) if leaver.rule in EVICTS else ():
+            add(self._gone.setdefault(queue, {}), leaver.parts.amounts, times)
         if leaver.rule == "preempt":
             self._preempted.add(leaver, times)
             if self._is_now:

@@ -12,7 +12,6 @@ from solver.evict.rights.cores import Parts
 from solver.evict.rights.guarantees import Guarantees, share_excess
 from solver.evict.rights.leaving_sums import Sums
 from solver.problem.problem import Problem
-from solver.shares.queue_tree import Amounts
 
 
 class Reclaimed:
@@ -49,13 +48,6 @@ class Reclaimed:
         Tell whether entitled starts below a queue ask for a resource.
         """
         return self._entitled_below.get(queue, {}).get(name, 0) > 0
-
-    def released(self) -> Amounts:
-        """
-        Give what is reclaimed below each inner queue.
-        """
-        parents = self.problem.queues.parents
-        return {q: dict(row.total) for q, row in self._sums.items() if q in parents}
 
     def holds(self) -> bool:
         """
