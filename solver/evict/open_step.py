@@ -162,7 +162,7 @@ class Opened:
 
     def _may_leave(self, draft: Draft) -> bool:
         """
-        Tell whether the starts of a draft give the right to all its exits, and have it.
+        Tell whether the starts of a draft give all its exits the right, within quotas.
         """
         rights = HandRights(self.problem)
         rights.start_all(filter(draft.starts, self.problem.units), draft)

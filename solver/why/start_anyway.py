@@ -38,8 +38,7 @@ def start_anyway(snapshot: Snapshot, policy: Policy, gang: str) -> Plan | None:
     problem, budget = problem_of(snapshot, policy), budget_of(policy)
     problem = replace(problem, asked=unit_of(problem, gang).key)
     plan = propose(snapshot, policy, budget, RoundOptions(problem=problem))
-    tiers = tuple(tier for tier in plan.tiers if tier.name != "asked")
-    plan = replace(plan, tiers=tiers)
+    plan = replace(plan, tiers=tuple(x for x in plan.tiers if x.name != "asked"))
     try:
         return judged(snapshot, policy, plan, budget.watch)
     except PlanRejectedError:

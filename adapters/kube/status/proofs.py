@@ -92,7 +92,7 @@ class Proofs:
         self._saved = MOST_SAVED
         self._at = clock()
         self._told: Told | None = None
-        self._nodes: Nodes = frozenset()
+        self._nodes: Nodes | None = None
         self._asked: tuple[RoundAsked, StartsAsked] | None = None
         self._proven: dict[str, _Proven] = {}
         self.is_open = False
@@ -102,11 +102,7 @@ class Proofs:
         Ask of a round from now on.
         """
         if told is not self._told:
-            self._told, self._asked = told, None
-            self._nodes = frozenset(
-                (node.name, node.unschedulable, node.taints)
-                for node in told.assembled.snapshot.nodes
-            )
+            self._told, self._asked, self._nodes = told, None, None
         self.is_open = False
 
     def keep(self, keys: Collection[str]) -> None:
@@ -146,8 +142,20 @@ class Proofs:
         """
         Tell whether to ask again: it was long ago, or it names nodes and some changed.
         """
-        changed = known.nodes is not None and known.nodes != self._nodes
+        changed = known.nodes is not None and known.nodes != self._nodes_now()
         return changed or self._clock() - known.at >= AGAIN
+
+    def _nodes_now(self) -> Nodes:
+        """
+        Say how all nodes of the round are; made once, when it is first asked for.
+        """
+        if self._nodes is None:
+            told = self._told
+            self._nodes = frozenset(
+                (node.name, node.unschedulable, node.taints)
+                for node in (told.assembled.snapshot.nodes if told else ())
+            )
+        return self._nodes
 
     def _new(self, standing: GroupStanding, reason: str) -> _Proven | None:
         """
@@ -167,7 +175,7 @@ class Proofs:
             _log.exception("why_failed", extra={"fields": fields})
             sentence, named = "", False
         self._saved -= self._spent() - began
-        nodes = self._nodes if named else None
+        nodes = self._nodes_now() if named else None
         known = self._proven[standing.key] = _Proven(reason, sentence, now, nodes)
         return known
 

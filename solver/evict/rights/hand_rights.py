@@ -137,7 +137,7 @@ class HandRights:
         """
         Tell whether guaranteed starts are within quotas, also if one stays after all.
         """
-        released = self._released()
+        released = self._released() if self.guarantees.names else {}
         for queue in self.path(leaver.queue) if leaver and less else ():
             add(released.get(queue, {}), less or {}, -1)
         return self.guarantees.hold(released)
